@@ -1,0 +1,60 @@
+# Everything is made from a machine that has Python >= 3.11, a C compiler and make.
+#   make reproduce   the paper's experiments on the shipped table: figures, CSV and claims in paper_figures/
+#   make test        the test suite
+#   make build       the kernels alone, in the mode the environment asks for (LDIV_DEBUG=1 ..., see setup.py)
+#   make coverage    the suite with line coverage of the .py and .pyx files
+#   make lint        ruff and mypy
+#   make dist        wheel and sdist in dist/, each installed and tried
+#   make full        the paper's experiments at full size
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/*.pyx ext/ldiv/*.pxd)
+
+.PHONY: reproduce full test build coverage lint dist clean
+
+reproduce: $(VENV)/installed
+	$(BIN)/python -m experiments run --quick
+	$(BIN)/python -m experiments figures --quick
+	$(BIN)/python -m experiments claims --quick
+
+full: $(VENV)/installed
+	$(BIN)/python -m experiments run --full
+	$(BIN)/python -m experiments figures --full
+	$(BIN)/python -m experiments claims --full
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest
+
+# The environment is remade when the build or the list of dependencies changes.
+$(VENV)/installed: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+build: $(VENV)/installed
+	$(BIN)/python setup.py -q build_ext --inplace
+
+coverage: $(VENV)/installed
+	LDIV_LINETRACE=1 $(BIN)/python setup.py -q build_ext --inplace
+	$(BIN)/python -m coverage run -m pytest; status=$$?; \
+	$(BIN)/python -m coverage report --include='ldiv/*,ext/ldiv/*'; \
+	$(BIN)/python setup.py -q build_ext --inplace; exit $$status
+
+lint: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ruff mypy
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+dist: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check dist/*
+	for package in dist/*; do \
+	  rm -rf build/try && $(PYTHON) -m venv build/try && build/try/bin/python -m pip install --quiet $$package && \
+	  (cd build/try && bin/python -c "import ldiv; d = ldiv.datasets.load('acs2018'); print(ldiv.solve(d, 6))") || exit 1; \
+	done
+
+clean:
+	rm -rf build dist *.egg-info ldiv/*.so ext/ldiv/*.c ext/ldiv/*.html

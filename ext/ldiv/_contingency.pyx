@@ -1,0 +1,194 @@
+"""Rows to cells: packing tuples of codes into keys, ranking the distinct keys, and sums over groups of cells."""
+
+from ldiv._types cimport code_t, count_t, index_t, key_t, row_t, uint32_t, uint64_t
+
+import numpy as np
+
+ctypedef fused packed_t:
+    uint32_t
+    uint64_t
+
+
+def append_column(packed_t[::1] key not None, const code_t[::1] column not None, uint64_t size, code_t shift) -> None:
+    """key = key * size + column + shift, in place; the caller vouches that the product of sizes fits the key."""
+    cdef row_t i
+    with nogil:
+        for i in range(key.shape[0]):
+            key[i] = key[i] * <packed_t>size + <packed_t>(column[i] + shift)
+
+
+def rank_direct(const packed_t[::1] key not None, uint64_t span):
+    """Rank keys below `span` with one table of `span` entries.
+
+    Returns (rank of each row, the distinct keys in ascending order).
+    """
+    table_ = np.zeros(span, dtype=np.int32)
+    rank_ = np.empty(key.shape[0], dtype=np.int32)
+    cdef index_t[::1] table = table_, rank = rank_
+    cdef row_t i
+    cdef uint64_t k
+    cdef index_t found = 0
+    with nogil:
+        for i in range(key.shape[0]):
+            table[key[i]] = 1
+        for k in range(span):
+            if table[k]:
+                found += 1
+    distinct_ = np.empty(found, dtype=np.uint64)
+    cdef uint64_t[::1] distinct = distinct_
+    found = 0
+    with nogil:
+        for k in range(span):
+            if table[k]:
+                distinct[found] = k
+                table[k] = found
+                found += 1
+        for i in range(key.shape[0]):
+            rank[i] = table[key[i]]
+    return rank_, distinct_
+
+
+cdef inline uint64_t mix(uint64_t k) noexcept nogil:
+    # Fibonacci hashing after a fold: mixed-radix keys differ in few low bits, the product spreads them to the top.
+    return (k ^ (k >> 32)) * <uint64_t>0x9E3779B97F4A7C15
+
+
+def rank_hashed(const packed_t[::1] key not None):
+    """Rank arbitrary keys: one hash pass, then a sort of the distinct keys alone. O(n + C log C).
+
+    Returns (rank of each row, the distinct keys in ascending order).
+    """
+    cdef row_t n = key.shape[0], i
+    cdef int bits = 10
+    while (1 << bits) < n + n // 2:
+        bits += 1
+    cdef uint64_t slots = <uint64_t>1 << bits, mask = slots - 1, at, k
+    cdef int shift = 64 - bits
+    slot_ = np.full(slots, -1, dtype=np.int32)
+    rank_ = np.empty(n, dtype=np.int32)
+    distinct_ = np.empty(n, dtype=np.uint64)
+    cdef index_t[::1] slot = slot_, rank = rank_
+    cdef uint64_t[::1] distinct = distinct_
+    cdef index_t found = 0
+    with nogil:
+        for i in range(n):
+            k = key[i]
+            at = mix(k) >> shift
+            while slot[at] >= 0 and distinct[slot[at]] != k:
+                at = (at + 1) & mask
+            if slot[at] < 0:
+                slot[at] = found
+                distinct[found] = k
+                found += 1
+            rank[i] = slot[at]
+    distinct_ = distinct_[:found]
+    order_ = np.argsort(distinct_)
+    place_ = np.empty(found, dtype=np.int32)
+    place_[order_] = np.arange(found, dtype=np.int32)
+    cdef index_t[::1] place = place_
+    with nogil:
+        for i in range(n):
+            rank[i] = place[rank[i]]
+    return rank_, distinct_[order_]
+
+
+def first_rows(const index_t[::1] rank not None, index_t distinct):
+    """The first row of each rank, int32."""
+    first_ = np.empty(distinct, dtype=np.int32)
+    cdef index_t[::1] first = first_
+    cdef row_t i
+    with nogil:
+        for i in range(rank.shape[0] - 1, -1, -1):
+            first[rank[i]] = <index_t>i
+    return first_
+
+
+def tally(const index_t[::1] rank not None, index_t distinct, const count_t[::1] weight=None):
+    """How many rows (or how much weight) each rank has, int64."""
+    total_ = np.zeros(distinct, dtype=np.int64)
+    cdef count_t[::1] total = total_
+    cdef row_t i
+    with nogil:
+        if weight is None:
+            for i in range(rank.shape[0]):
+                total[rank[i]] += 1
+        else:
+            for i in range(rank.shape[0]):
+                total[rank[i]] += weight[i]
+    return total_
+
+
+def heights(const row_t[::1] indptr not None, const code_t[::1] sensitive not None,
+            const count_t[::1] count not None, code_t m):
+    """Per group of a CSR: its size, its pillar height and its smallest pillar (-1 for an empty group).
+
+    An SA value may stand in several entries of a group; O(entries), with one scratch array of m counts.
+    """
+    cdef row_t groups = indptr.shape[0] - 1, g, i
+    size_ = np.zeros(groups, dtype=np.int64)
+    height_ = np.zeros(groups, dtype=np.int64)
+    pillar_ = np.full(groups, -1, dtype=np.int32)
+    scratch_ = np.zeros(m, dtype=np.int64)
+    cdef count_t[::1] size = size_, height = height_, scratch = scratch_
+    cdef code_t[::1] pillar = pillar_
+    cdef code_t v
+    with nogil:
+        for g in range(groups):
+            for i in range(indptr[g], indptr[g + 1]):
+                scratch[sensitive[i]] += count[i]
+                size[g] += count[i]
+            for i in range(indptr[g], indptr[g + 1]):
+                v = sensitive[i]
+                if scratch[v] > height[g] or (scratch[v] == height[g] and v < pillar[g]):
+                    height[g] = scratch[v]
+                    pillar[g] = v
+            for i in range(indptr[g], indptr[g + 1]):
+                scratch[sensitive[i]] = 0
+    return size_, height_, pillar_
+
+
+def agreement(const row_t[::1] indptr not None, const index_t[::1] member not None,
+              const code_t[:, ::1] codes not None):
+    """What a suppression release publishes: per group and attribute the code its members share, or -1 (a star)."""
+    cdef row_t groups = indptr.shape[0] - 1, g, i
+    cdef Py_ssize_t d = codes.shape[1], j
+    out_ = np.empty((groups, d), dtype=np.int32)
+    cdef code_t[:, ::1] out = out_
+    cdef index_t last
+    with nogil:
+        for g in range(groups):
+            last = member[indptr[g]]
+            for j in range(d):
+                out[g, j] = codes[last, j]
+            for i in range(indptr[g] + 1, indptr[g + 1]):
+                if member[i] == last:      # the cells of one QI value lie side by side
+                    continue
+                last = member[i]
+                for j in range(d):
+                    if out[g, j] != codes[last, j]:
+                        out[g, j] = -1
+    return out_
+
+
+def assign_rows(const index_t[::1] cell_of_row not None, const row_t[::1] indptr not None,
+                const index_t[::1] group not None, const count_t[::1] count not None):
+    """The group of each row, given for each cell the groups its rows go to and how many go there.
+
+    Rows of a cell are alike in QI and SA; they are handed out in row order.
+    """
+    cdef row_t n = cell_of_row.shape[0], i
+    cdef index_t c
+    out_ = np.empty(n, dtype=np.int32)
+    at_ = np.array(indptr[:-1], dtype=np.int64)
+    left_ = np.array(count, dtype=np.int64)
+    cdef index_t[::1] out = out_
+    cdef row_t[::1] at = at_
+    cdef count_t[::1] left = left_
+    with nogil:
+        for i in range(n):
+            c = cell_of_row[i]
+            while left[at[c]] == 0:
+                at[c] += 1
+            left[at[c]] -= 1
+            out[i] = group[at[c]]
+    return out_

@@ -1,0 +1,37 @@
+"""ldiv: l-diversity by suppression, with guarantees.
+
+The system of Xiao, Yi, Tao, "The Hardness and Approximation Algorithms for L-Diversity", EDBT 2010, and beyond.
+"""
+
+from ldiv import datasets
+from ldiv._version import __version__
+from ldiv.algorithms import Algorithm, algorithms, register
+from ldiv.api import anonymize, solve
+from ldiv.contingency import Contingency
+from ldiv.errors import InputError, LdivError, NotEligibleError, UnsafeReleaseError
+from ldiv.microdata import Domain, Microdata
+from ldiv.privacy import CheckReport, Violation, check, max_l
+from ldiv.release import Release, Subdomain
+
+__all__ = [
+    "Algorithm",
+    "CheckReport",
+    "Contingency",
+    "Domain",
+    "InputError",
+    "LdivError",
+    "Microdata",
+    "NotEligibleError",
+    "Release",
+    "Subdomain",
+    "UnsafeReleaseError",
+    "Violation",
+    "__version__",
+    "algorithms",
+    "anonymize",
+    "check",
+    "datasets",
+    "max_l",
+    "register",
+    "solve",
+]

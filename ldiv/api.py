@@ -1,0 +1,134 @@
+"""What a user calls: anonymize for tables, solve for codes. Every release is verified before it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ldiv.algorithms import get
+from ldiv.contingency import Contingency
+from ldiv.microdata import Microdata
+from ldiv.privacy import require_eligible, validate_l
+from ldiv.release import Release
+
+__all__ = ["anonymize", "solve"]
+
+DEFAULT_ALGORITHM = "tp"
+
+
+def anonymize(
+    frame: Any,
+    qi: Sequence[str],
+    sensitive: str,
+    l: int,
+    *,
+    algorithm: str = DEFAULT_ALGORITHM,
+    star: str | None = "*",
+    domains: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    missing: str | Mapping[str, str] | None = None,
+    **options: Any,
+) -> Release:
+    """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame, pyarrow Table, or dict of str to array
+        The microdata; never changed.
+    qi : sequence of str
+        Quasi-identifier columns: what an adversary may know.
+    sensitive : str
+        The sensitive column; published as it is.
+    l : int
+        At least 1. The largest feasible one is :func:`ldiv.max_l`.
+    algorithm : str
+        A name from :func:`ldiv.algorithms`.
+    star : str or None, default "*"
+        What a suppressed cell shows; None writes a null and keeps the column's dtype where that can hold one.
+    domains : mapping, optional
+        Declared domains; see :meth:`ldiv.Microdata.from_frame`.
+    seed : int, optional
+        Break ties at random, reproducibly. Default: by code, so that the same table always gives the same release.
+    missing : optional
+        What to do with missing values; see :meth:`ldiv.Microdata.from_frame`.
+    **options
+        Passed to the algorithm.
+
+    Returns
+    -------
+    Release
+        ``release.frame`` is the published table: same kind, rows, order, index and columns; only QI cells change.
+
+    Raises
+    ------
+    NotEligibleError
+        No l-diverse release exists; names the value, its count and the largest feasible l.
+    InputError
+        Unusable columns, values, l or algorithm name.
+    UnsafeReleaseError
+        The release failed its verification and is withheld.
+
+    Notes
+    -----
+    Cost and guarantee are the algorithm's; see ``ldiv.algorithms()[name]``. Rows alike in QI and SA are interchangeable:
+    which of them is starred follows their order in the table, everything else is independent of it.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> table = {"Age": [30, 30, 40, 50], "Disease": ["flu", "cold", "flu", "cough"]}
+    >>> release = ldiv.anonymize(table, qi=["Age"], sensitive="Disease", l=2)
+    >>> release.frame["Age"].tolist(), release.stars
+    (['30', '30', '*', '*'], 2)
+    """
+    l = validate_l(l)
+    get(algorithm)
+    data = Microdata.from_frame(frame, qi, sensitive, domains=domains, missing=missing)
+    release = replace(solve(data, l, algorithm=algorithm, seed=seed, **options), star=star)
+    for attribute in range(data.d):
+        release._refuse_ambiguous_star(attribute)
+    return release
+
+
+def solve(
+    data: Microdata | Contingency, l: int, *, algorithm: str = DEFAULT_ALGORITHM, seed: int | None = None, **options: Any
+) -> Release:
+    """Anonymise codes: the same as :func:`anonymize` without a dataframe.
+
+    Parameters
+    ----------
+    data : Microdata or Contingency
+    l : int
+        At least 1.
+    algorithm : str
+    seed : int, optional
+    **options
+        Passed to the algorithm.
+
+    Returns
+    -------
+    Release
+        ``release.codes`` has shape (n, d), int32, with -1 for a star.
+
+    Raises
+    ------
+    NotEligibleError, InputError, UnsafeReleaseError
+        As :func:`anonymize`.
+
+    Notes
+    -----
+    Verification costs O(n) and cannot be switched off.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> data = ldiv.Microdata.from_codes([[0, 0], [0, 0], [1, 0], [1, 1]], [0, 1, 0, 1])
+    >>> ldiv.solve(data, l=2).codes.tolist()
+    [[0, 0], [0, 0], [1, -1], [1, -1]]
+    """
+    l = validate_l(l)
+    chosen = get(algorithm)
+    contingency = data.contingency if isinstance(data, Microdata) else data
+    require_eligible(contingency, l)
+    return chosen.solve(contingency, l, seed=seed, **options).verify()

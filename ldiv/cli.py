@@ -1,0 +1,154 @@
+"""The command `ldiv`. Exit codes: 0 done or yes, 1 no (not l-diverse, or no l-diverse release exists), 2 bad input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+try:
+    import pyarrow as pa
+    import typer
+    from rich.console import Console
+    from rich.table import Table
+except ImportError as error:        # pragma: no cover
+    raise SystemExit(f"the command needs more packages: pip install 'ldiv[cli]' ({error})") from error
+
+from ldiv import algorithms, datasets
+from ldiv.api import DEFAULT_ALGORITHM, anonymize
+from ldiv.errors import InputError, LdivError, NotEligibleError
+from ldiv.files import read_table, write_table
+from ldiv.privacy import check
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  help="l-diversity by suppression, with guarantees.")
+notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+File = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet.")]
+Qi = Annotated[list[str], typer.Option("-q", "--qi", help="A quasi-identifier column; repeat for each.")]
+Sensitive = Annotated[str, typer.Option("-s", "--sensitive", help="The sensitive column.")]
+L = Annotated[int, typer.Option("-l", help="At most 1/l of a group may share a sensitive value.")]
+Delimiter = Annotated[str, typer.Option(help="Field separator of CSV files.")]
+Names = Annotated[str | None, typer.Option(help="Comma-separated column names, for a CSV file without a header line.")]
+MissingQi = Annotated[str, typer.Option(help="Missing QI values (Parquet nulls): value or error.")]
+MissingSensitive = Annotated[str, typer.Option(help="Missing sensitive values (Parquet nulls): value or error.")]
+
+
+@contextmanager
+def stage(text: str) -> Iterator[None]:
+    """Progress on stderr, on a terminal only."""
+    if notes.is_terminal:
+        with notes.status(text):
+            yield
+    else:
+        yield
+
+
+def _read(path: Path, delimiter: str, names: str | None) -> Any:
+    with stage(f"reading {path}"):
+        return read_table(path, delimiter=delimiter, names=names.split(",") if names else None)
+
+
+@app.command("anonymize")
+def anonymize_command(
+    file: File,
+    qi: Qi,
+    sensitive: Sensitive,
+    l: L,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the release goes; CSV or Parquet by its ending.")],
+    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")] = DEFAULT_ALGORITHM,
+    star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
+    seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
+    delimiter: Delimiter = ",",
+    names: Names = None,
+    missing_qi: MissingQi = "value",
+    missing_sensitive: MissingSensitive = "error",
+) -> None:
+    """Publish FILE so that every group of equal QI values is l-diverse, with few starred cells."""
+    if output.exists() and output.samefile(file):
+        raise InputError(f"the release would overwrite its own source {str(file)!r}: choose another -o")
+    table = _read(file, delimiter, names)
+    with stage(f"anonymizing {table.num_rows:,} rows with {algorithm}"):
+        release = anonymize(
+            table, qi, sensitive, l, algorithm=algorithm, star=star, seed=seed,
+            missing={"qi": missing_qi, "sensitive": missing_sensitive},
+        )
+    with stage(f"writing {output}"):
+        write_table(release.frame, output, delimiter=delimiter, header=names is None, like=table)
+    notes.print(release.summary(), markup=False)
+
+
+@app.command("check")
+def check_command(
+    file: File,
+    qi: Qi,
+    sensitive: Sensitive,
+    l: L,
+    limit: Annotated[int, typer.Option(help="How many violating groups to list.")] = 10,
+    delimiter: Delimiter = ",",
+    names: Names = None,
+    missing_qi: MissingQi = "value",
+    missing_sensitive: MissingSensitive = "error",
+) -> None:
+    """Say whether FILE, as it is, is l-diverse; exit code 0 for yes, 1 for no."""
+    table = _read(file, delimiter, names)
+    report = check(table, qi, sensitive, l, missing={"qi": missing_qi, "sensitive": missing_sensitive})
+    verdict = "yes" if report else "no"
+    print(f"{verdict}: {report.rows:,} rows in {report.groups:,} QI-groups, l-diverse up to l = {report.max_l}")
+    for violation in report.violations[:limit]:
+        group = ", ".join(f"{name}={value}" for name, value in violation.group.items())
+        print(
+            f"  {group}: {violation.count:,} of {violation.rows:,} rows have {sensitive}={violation.value}, "
+            f"{violation.excess:,} more than the {violation.allowed:,} allowed"
+        )
+    hidden = len(report.violations) - limit
+    if hidden > 0:
+        print(f"  and {hidden:,} more groups")
+    if not report:
+        raise typer.Exit(1)
+
+
+@app.command("datasets")
+def datasets_command(
+    name: Annotated[str | None, typer.Argument(help="A data set to write out.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to; CSV or Parquet by its ending.")] = None,
+) -> None:
+    """List the data sets, or write one to a file."""
+    if name is None:
+        table = Table("name", "what")
+        for entry in datasets.available().values():
+            table.add_row(entry.name, entry.about)
+        Console().print(table)
+        return
+    if output is None:
+        raise InputError(f"say where to write {name!r}: -o FILE")
+    with stage(f"writing {output}"):
+        columns = datasets.load_frame(name)
+        write_table(pa.table({key: pa.array(values) for key, values in columns.items()}), output)
+
+
+@app.command("algorithms")
+def algorithms_command() -> None:
+    """List the algorithms with their guarantee, cost and source."""
+    table = Table("name", "guarantee", "cost", "source")
+    for entry in algorithms().values():
+        table.add_row(entry.name, entry.guarantee, entry.cost, entry.source)
+    Console().print(table)
+
+
+def main() -> None:
+    """Entry point: errors become one line on stderr and an exit code."""
+    try:
+        app()
+    except NotEligibleError as error:
+        notes.print(f"error: {error}", style="red", markup=False)
+        sys.exit(1)
+    except LdivError as error:
+        notes.print(f"error: {error}", style="red", markup=False)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

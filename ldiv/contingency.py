@@ -1,0 +1,178 @@
+"""Contingency: the distinct (QI, SA) cells of a table, in CSR over the groups of equal QI values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv import _contingency
+from ldiv.microdata import Domain, Microdata
+
+__all__ = ["Contingency", "rank_rows"]
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Index = NDArray[np.int32]
+
+# A table by key beats hashing while it stays within a small multiple of the rows (or of the second-level cache).
+DIRECT_SPAN = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Contingency:
+    """Cells in CSR: group g has the cells ``indptr[g] : indptr[g + 1]``, sorted by SA code.
+
+    Attributes
+    ----------
+    codes : ndarray of int32, shape (s, d)
+        QI codes of each group of equal rows, in ascending lexicographic order.
+    indptr : ndarray of int64, shape (s + 1,)
+    sensitive : ndarray of int32, shape (C,)
+        SA code of each cell.
+    count : ndarray of int64, shape (C,)
+        Rows of each cell.
+    domains, sensitive_domain
+        As in Microdata.
+    cell_of_row : ndarray of int32, shape (n,), or None
+        Which cell each row is in; None for a projection, whose rows are cells of another contingency.
+    """
+
+    codes: Codes
+    indptr: Counts
+    sensitive: Codes
+    count: Counts
+    domains: tuple[Domain, ...]
+    sensitive_domain: Domain
+    cell_of_row: Index | None = field(default=None, repr=False)
+    data: Microdata | None = field(default=None, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return int(self.count.sum())
+
+    @property
+    def d(self) -> int:
+        return self.codes.shape[1]
+
+    @property
+    def m(self) -> int:
+        """Size of the sensitive domain."""
+        return self.sensitive_domain.size
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of equal QI values, the paper's s."""
+        return len(self.indptr) - 1
+
+    @property
+    def group_of_cell(self) -> Index:
+        """The group of each cell."""
+        return np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
+
+    @property
+    def sizes(self) -> list[int]:
+        """Declared domain sizes of the QI attributes."""
+        return [domain.size for domain in self.domains]
+
+    @property
+    def histogram(self) -> Counts:
+        """Rows of each SA value, shape (m,)."""
+        return _contingency.tally(self.sensitive, self.m, self.count)
+
+    @classmethod
+    def from_microdata(cls, data: Microdata) -> Contingency:
+        """The cells of a table. O(n) expected, plus a sort of the distinct cells where keys are sparse."""
+        columns = [*(data.codes[:, j] for j in range(data.d)), data.sensitive]
+        cell_of_row, first, boundary = rank_rows(columns, [*(x.size for x in data.domains), data.m], split=True)
+        return cls(
+            np.ascontiguousarray(data.codes[first[boundary[:-1]]]), boundary, data.sensitive[first],
+            _contingency.tally(cell_of_row, len(first)), data.domains, data.sensitive_domain, cell_of_row, data,
+        )
+
+    def project(self, attributes: Sequence[int]) -> tuple[Contingency, Index]:
+        """The contingency on some attributes only, and which of its cells each cell here falls in. O(C)."""
+        picked = list(attributes)
+        parts = self.codes[:, picked]
+        group_of_cell = self.group_of_cell
+        columns = [*(np.ascontiguousarray(parts[:, j])[group_of_cell] for j in range(len(picked))), self.sensitive]
+        domains = tuple(self.domains[j] for j in picked)
+        cell_of_cell, first, boundary = rank_rows(columns, [*(x.size for x in domains), self.m], split=True)
+        leaders = group_of_cell[first[boundary[:-1]]]
+        projected = Contingency(
+            np.ascontiguousarray(parts[leaders]), boundary, self.sensitive[first],
+            _contingency.tally(cell_of_cell, len(first), self.count), domains, self.sensitive_domain,
+        )
+        return projected, cell_of_cell
+
+    def restrict(self, count: Counts) -> tuple[Contingency, Index]:
+        """The sub-table with `count` rows of each cell, empty cells and groups left out, and the cells it keeps."""
+        cells = np.flatnonzero(count).astype(np.int32)
+        group = self.group_of_cell[cells]
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        part = Contingency(
+            np.ascontiguousarray(self.codes[group[starts]]), np.append(starts, len(cells)).astype(np.int64),
+            self.sensitive[cells], count[cells], self.domains, self.sensitive_domain,
+        )
+        return part, cells
+
+
+def rank_rows(
+    columns: Sequence[Codes], sizes: Sequence[int], *, shift: int = 0, split: bool = False
+) -> tuple[Index, Index, Counts]:
+    """Rank the distinct tuples of several code columns, lexicographically.
+
+    Parameters
+    ----------
+    columns : sequence of int32 arrays, shape (n,)
+    sizes : sequence of int
+        Codes of column j lie in ``-shift .. sizes[j] - 1``.
+    shift : int
+    split : bool
+        Also return where the tuples of all but the last column change.
+
+    Returns
+    -------
+    rank : ndarray of int32, shape (n,)
+    first : ndarray of int32, shape (distinct,)
+        The first row of each distinct tuple.
+    boundary : ndarray of int64
+        Where runs of tuples equal but for the last column begin, closed by the number of tuples; trivial unless `split`.
+
+    Notes
+    -----
+    Codes are packed into one 64-bit mixed-radix key. When the next column would overflow it, the key is replaced by its
+    rank, which keeps the order; so any number of columns works. O(n) per column, plus a sort of the distinct keys.
+    """
+    n = len(columns[0])
+    limit = max(DIRECT_SPAN, 2 * n)
+    span, narrow = 1, True
+    whole = 1
+    for size in sizes:
+        whole *= size + shift
+    narrow = whole < 1 << 32
+    key = np.zeros(n, dtype=np.uint32 if narrow else np.uint64)
+    for column, size in zip(columns, sizes, strict=True):
+        size += shift
+        if span * size >= 1 << 63:
+            rank, distinct = _rank(key, span, limit)
+            key, span = rank.astype(np.uint64), max(len(distinct), 1)
+        _contingency.append_column(key, np.ascontiguousarray(column), size, shift)
+        span *= size
+    rank, distinct = _rank(key, span, limit)
+    del key
+    first = _contingency.first_rows(rank, len(distinct))
+    boundary = np.array([0, len(distinct)], dtype=np.int64)
+    if split:
+        prefix = distinct // np.uint64(sizes[-1] + shift)
+        boundary = np.flatnonzero(np.diff(prefix, prepend=prefix[:1] + np.uint64(1), append=prefix[-1:] + np.uint64(1)))
+        if not len(distinct):
+            boundary = np.zeros(1, dtype=np.int64)
+    return rank, first, boundary
+
+
+def _rank(key: NDArray[np.unsignedinteger], span: int, limit: int) -> tuple[Index, NDArray[np.uint64]]:
+    return _contingency.rank_direct(key, span) if span <= limit else _contingency.rank_hashed(key)

@@ -1,0 +1,362 @@
+"""Microdata: a table as codes. The door at which input is checked once; everything behind it trusts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ldiv import frames
+from ldiv.errors import InputError
+
+if TYPE_CHECKING:
+    from ldiv.contingency import Contingency
+
+__all__ = ["Domain", "Microdata"]
+
+MISSING_POLICIES = ("value", "error")
+MISSING_DEFAULT = {"qi": "value", "sensitive": "error"}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values an attribute can take; codes are ``0 .. size - 1``.
+
+    Parameters
+    ----------
+    name : str
+        The attribute's name.
+    size : int
+        Number of values, at least 1. KL-divergence spreads a star over all of them, so declare values that exist
+        but happen not to occur.
+    labels : sequence, optional
+        The value behind each code. May be shorter than `size`: values known to exist, labels unknown.
+    ordered : bool, default False
+        Whether the order of codes means something (numbers, dates): ranges instead of sets, dynamic splits.
+
+    Examples
+    --------
+    >>> from ldiv import Domain
+    >>> Domain("Gender", 2, ["Female", "Male"]).label(1)
+    'Male'
+    """
+
+    name: str
+    size: int
+    labels: Sequence[Any] | None = None
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InputError(f"domain of {self.name!r}: size must be at least 1, not {self.size}")
+        if self.labels is not None and len(self.labels) > self.size:
+            raise InputError(f"domain of {self.name!r}: {len(self.labels)} labels for a size of {self.size}")
+
+    def label(self, code: int) -> Any:
+        """The value behind a code; the code itself where no label is known."""
+        if self.labels is None or code >= len(self.labels):
+            return int(code)
+        value = self.labels[code]
+        return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """A table of d quasi-identifiers and one sensitive attribute, as integer codes.
+
+    Build one with :meth:`from_frame` or :meth:`from_codes`; both check everything.
+
+    Attributes
+    ----------
+    codes : ndarray of int32, shape (n, d), Fortran order
+        QI codes, column by column in memory.
+    sensitive : ndarray of int32, shape (n,)
+        SA codes.
+    domains : tuple of Domain, length d
+    sensitive_domain : Domain
+    source : object or None
+        The frame the codes came from; never changed.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> data = ldiv.Microdata.from_codes([[0, 1], [0, 1], [1, 1]], [0, 1, 2])
+    >>> data.n, data.d, data.m
+    (3, 2, 3)
+    """
+
+    codes: NDArray[np.int32]
+    sensitive: NDArray[np.int32]
+    domains: tuple[Domain, ...]
+    sensitive_domain: Domain
+    source: Any = field(default=None, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.codes.shape[0]
+
+    @property
+    def d(self) -> int:
+        """QI attributes."""
+        return self.codes.shape[1]
+
+    @property
+    def m(self) -> int:
+        """Size of the sensitive domain."""
+        return self.sensitive_domain.size
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the QI attributes."""
+        return tuple(domain.name for domain in self.domains)
+
+    @cached_property
+    def contingency(self) -> Contingency:
+        """The distinct (QI, SA) cells; built on first use, O(n) for packed keys."""
+        from ldiv.contingency import Contingency
+
+        return Contingency.from_microdata(self)
+
+    def project(self, attributes: Sequence[int | str]) -> Microdata:
+        """The same rows with only some QI attributes (by position or name), in the order given."""
+        names = list(self.names)
+        picked = [names.index(a) if isinstance(a, str) else int(a) for a in attributes]
+        return Microdata(
+            np.asfortranarray(self.codes[:, picked]), self.sensitive,
+            tuple(self.domains[j] for j in picked), self.sensitive_domain, self.source,
+        )
+
+    def head(self, n: int) -> Microdata:
+        """The first n rows, with the same domains."""
+        return Microdata(
+            np.asfortranarray(self.codes[:n]), self.sensitive[:n], self.domains, self.sensitive_domain, None
+        )
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: ArrayLike,
+        sensitive: ArrayLike,
+        sizes: Sequence[int] | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        sensitive_name: str = "sensitive",
+        domains: Sequence[Domain] | None = None,
+        sensitive_domain: Domain | None = None,
+    ) -> Microdata:
+        """Microdata from integer codes.
+
+        Parameters
+        ----------
+        codes : array_like of int, shape (n, d)
+            QI codes, each in ``0 .. size - 1``.
+        sensitive : array_like of int, shape (n,)
+            SA codes.
+        sizes : sequence of int, length d or d + 1, optional
+            Domain sizes, the sensitive attribute's last if given. Default: the largest code seen plus one.
+        names : sequence of str, optional
+            QI names; default ``A1 .. Ad``.
+        sensitive_name : str
+        domains, sensitive_domain : optional
+            Full domains instead of sizes and names.
+
+        Returns
+        -------
+        Microdata
+
+        Raises
+        ------
+        InputError
+            Naming the attribute, row and code that does not fit.
+        """
+        array = np.asarray(codes)
+        target = np.asarray(sensitive)
+        if array.ndim != 2 or array.shape[1] == 0:
+            raise InputError(f"codes must have shape (n, d) with d >= 1, not {array.shape}")
+        if target.shape != (array.shape[0],):
+            raise InputError(f"sensitive must have shape ({array.shape[0]},) to match codes, not {target.shape}")
+        n, d = array.shape
+        if domains is None:
+            names = [f"A{j + 1}" for j in range(d)] if names is None else list(names)
+            if len(names) != d:
+                raise InputError(f"{len(names)} names for {d} attributes")
+            if sizes is not None and len(sizes) not in (d, d + 1):
+                raise InputError(f"sizes must have {d} entries (or {d + 1} with the sensitive one), not {len(sizes)}")
+            domains = [
+                Domain(name, int(sizes[j]) if sizes is not None else _seen_size(array[:, j]))
+                for j, name in enumerate(names)
+            ]
+            if sensitive_domain is None:
+                declared = sizes is not None and len(sizes) == d + 1
+                size = int(sizes[d]) if declared and sizes is not None else _seen_size(target)
+                sensitive_domain = Domain(sensitive_name, size)
+        elif len(domains) != d:
+            raise InputError(f"{len(domains)} domains for {d} attributes")
+        if sensitive_domain is None:
+            sensitive_domain = Domain(sensitive_name, _seen_size(target))
+        packed = np.empty((n, d), dtype=np.int32, order="F")
+        for j, domain in enumerate(domains):
+            packed[:, j] = _checked(array[:, j], domain)
+        return cls(packed, np.ascontiguousarray(_checked(target, sensitive_domain)), tuple(domains), sensitive_domain)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        qi: Sequence[str],
+        sensitive: str,
+        *,
+        domains: Mapping[str, Any] | None = None,
+        missing: str | Mapping[str, str] | None = None,
+    ) -> Microdata:
+        """Microdata from a pandas, polars or pyarrow table, or a dict of arrays.
+
+        Codes follow the sorted order of the values, so they do not depend on the order of the rows.
+
+        Parameters
+        ----------
+        frame : DataFrame, Table or dict of str to array
+            Never changed.
+        qi : sequence of str
+            The quasi-identifier columns.
+        sensitive : str
+            The sensitive column.
+        domains : mapping of str to int, sequence of values, or Domain, optional
+            What is known of a column beyond what is seen: how many values it can take, or which.
+        missing : {"value", "error"} or mapping with keys "qi" and "sensitive", optional
+            ``"value"`` makes missing (None, NaN, NaT, null) one ordinary value; ``"error"`` refuses it. Default:
+            value for QI columns, error for the sensitive one. The empty string is never missing.
+
+        Returns
+        -------
+        Microdata
+
+        Raises
+        ------
+        InputError
+            Unknown, duplicated or overlapping columns, missing values where refused, values outside a declared domain.
+
+        Notes
+        -----
+        O(n) per column plus a sort of its distinct values.
+
+        Examples
+        --------
+        >>> import ldiv
+        >>> table = {"Age": [30, 40, 30], "Disease": ["flu", "cold", "cold"]}
+        >>> data = ldiv.Microdata.from_frame(table, qi=["Age"], sensitive="Disease")
+        >>> data.codes.ravel().tolist(), data.sensitive_domain.labels
+        ([0, 1, 0], ['cold', 'flu'])
+        """
+        policy = _missing_policy(missing)
+        declared = dict(domains or {})
+        source = frames.open_frame(frame)
+        qi = [qi] if isinstance(qi, str) else list(qi)
+        _check_columns(source.columns, qi, sensitive, declared)
+        packed = np.empty((source.rows, len(qi)), dtype=np.int32, order="F")
+        found = []
+        for j, name in enumerate(qi):
+            packed[:, j], domain = _encode(source, name, policy["qi"], "qi", declared.get(name))
+            found.append(domain)
+        target, sensitive_domain = _encode(source, sensitive, policy["sensitive"], "sensitive", declared.get(sensitive))
+        return cls(packed, target, tuple(found), sensitive_domain, source)
+
+    @classmethod
+    def read_sensitive(
+        cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None
+    ) -> tuple[NDArray[np.int32], Domain]:
+        """Only the sensitive column of a table: its codes and domain."""
+        source = frames.open_frame(frame)
+        if sensitive not in source.columns:
+            raise InputError(_no_column(sensitive, source.columns))
+        return _encode(source, sensitive, _missing_policy(missing)["sensitive"], "sensitive", None)
+
+
+def _no_column(name: str, columns: Sequence[Any]) -> str:
+    return f"no column {name!r} in the table; there are: {', '.join(map(repr, columns))}"
+
+
+def _seen_size(codes: NDArray[Any]) -> int:
+    return int(codes.max()) + 1 if codes.size else 1
+
+
+def _checked(codes: NDArray[Any], domain: Domain) -> NDArray[np.int32]:
+    if codes.size and codes.dtype.kind not in "iub":
+        raise InputError(f"codes of {domain.name!r} must be integers, not {codes.dtype}")
+    bad = np.flatnonzero((codes < 0) | (codes >= domain.size)) if codes.size else codes
+    if len(bad):
+        raise InputError(
+            f"code {codes[bad[0]]} of {domain.name!r} in row {bad[0]} is outside its domain 0..{domain.size - 1}"
+        )
+    return codes.astype(np.int32)
+
+
+def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
+    if missing is None:
+        given: Mapping[str, str] = {}
+    elif isinstance(missing, str):
+        given = {"qi": missing, "sensitive": missing}
+    else:
+        given = missing
+    policy = {**MISSING_DEFAULT, **given}
+    for role, choice in policy.items():
+        if role not in MISSING_DEFAULT or choice not in MISSING_POLICIES:
+            raise InputError(
+                f'missing={missing!r}: use "value" or "error", or a mapping like '
+                '{"qi": "value", "sensitive": "error"}'
+            )
+    return policy
+
+
+def _check_columns(columns: Sequence[Any], qi: Sequence[str], sensitive: str, declared: Mapping[str, Any]) -> None:
+    doubled = sorted({str(c) for c in columns if list(columns).count(c) > 1}) if len(set(columns)) < len(columns) else []
+    if doubled:
+        raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
+    for name in [*qi, sensitive, *declared]:
+        if name not in columns:
+            raise InputError(_no_column(name, columns))
+    if not qi:
+        raise InputError("qi is empty: name at least one quasi-identifier column")
+    twice = [name for name in qi if list(qi).count(name) > 1]
+    if twice:
+        raise InputError(f"column {twice[0]!r} is named twice in qi")
+    if sensitive in qi:
+        raise InputError(f"column {sensitive!r} cannot be both a quasi-identifier and the sensitive attribute")
+
+
+def _encode(
+    source: frames.Source, name: str, policy: str, role: str, declared: Any
+) -> tuple[NDArray[np.int32], Domain]:
+    codes, labels, ordered = source.encode(name)
+    if policy == "error" and labels and labels[-1] is None:
+        rows = np.flatnonzero(codes == len(labels) - 1)
+        raise InputError(
+            f"{len(rows):,} missing values in {'the sensitive ' if role == 'sensitive' else ''}column {name!r}, the first "
+            f'in row {rows[0]}: remove those rows, or pass missing={{"{role}": "value"}} to treat missing as a value'
+        )
+    if declared is None:
+        return codes, Domain(name, max(len(labels), 1), labels, ordered)
+    if isinstance(declared, (int, np.integer)):
+        if declared < len(labels):
+            raise InputError(f"domain of {name!r} is declared with {declared} values but {len(labels)} are in the table")
+        return codes, Domain(name, int(declared), labels, ordered)
+    known = declared.labels if isinstance(declared, Domain) else list(declared)
+    if known is None:
+        if declared.size < len(labels):
+            raise InputError(f"domain of {name!r} is declared with {declared.size} values but {len(labels)} are seen")
+        return codes, Domain(name, declared.size, labels, declared.ordered)
+    position = {value: code for code, value in enumerate(known)}
+    if len(position) < len(known):
+        raise InputError(f"domain of {name!r} lists a value twice")
+    outside = [value for value in labels if value not in position]
+    if outside:
+        raise InputError(f"value {outside[0]!r} of column {name!r} is not in its declared domain")
+    recode = np.array([position[value] for value in labels], dtype=np.int32)
+    if not isinstance(declared, Domain):
+        declared = Domain(name, len(known), known, ordered)
+    return (recode[codes] if len(labels) else codes), declared

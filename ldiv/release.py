@@ -1,0 +1,325 @@
+"""Release: which rows are published together, and what each QI-group publishes. One form for every algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv import _contingency
+from ldiv.contingency import Contingency, rank_rows
+from ldiv.errors import LdivError, UnsafeReleaseError
+
+__all__ = ["Release", "Subdomain"]
+
+STAR = -1
+
+
+@dataclass(frozen=True)
+class Subdomain:
+    """A set of values published in place of one: a range, a taxonomy node, or a plain set.
+
+    Attributes
+    ----------
+    codes : tuple of int
+        The codes it covers, ascending.
+    text : str
+        How it is published.
+    """
+
+    codes: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A published table, in the space of cells.
+
+    Rows that are alike in QI and SA are interchangeable, so a release says for each cell how many of its rows go to which
+    QI-group; rows get their group (:attr:`group`) only when asked. Groups that publish the same are one group.
+
+    Attributes
+    ----------
+    contingency : Contingency
+        What was published.
+    published : ndarray of int32, shape (G, d)
+        Per group and attribute: a code, -1 for a star, or ``-2 - k`` for ``subdomains[attribute][k]``.
+        Groups are in ascending order, stars after values.
+    indptr : ndarray of int64, shape (G + 1,)
+        The entries of each group.
+    cell : ndarray of int32
+        The cell of each entry, ascending in a group.
+    count : ndarray of int64
+        How many rows of the cell.
+    l : int
+    algorithm : str
+    subdomains : tuple of tuples of Subdomain
+        Empty tuples for a suppression release.
+    info : dict
+        What the algorithm reports of its run; see its documentation.
+    """
+
+    contingency: Contingency
+    published: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    cell: NDArray[np.int32]
+    count: NDArray[np.int64]
+    l: int
+    algorithm: str
+    subdomains: tuple[tuple[Subdomain, ...], ...] = ()
+    info: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    star: str | None = "*"
+
+    @classmethod
+    def from_entries(
+        cls,
+        contingency: Contingency,
+        group: NDArray[np.integer],
+        cell: NDArray[np.int32],
+        count: NDArray[np.int64],
+        *,
+        l: int,
+        algorithm: str,
+        info: Mapping[str, Any] | None = None,
+        published: NDArray[np.int32] | None = None,
+        subdomains: Sequence[Sequence[Subdomain]] | None = None,
+    ) -> Release:
+        """Build the canonical release from any list of (group, cell, count) entries.
+
+        Parameters
+        ----------
+        contingency : Contingency
+        group : ndarray of int, shape (entries,)
+            Any numbering from 0; numbers may be unused.
+        cell, count : ndarray, shape (entries,)
+            Entries with count 0 are dropped, equal (group, cell) pairs are added up.
+        published : ndarray of int32, shape (groups, d), optional
+            What each numbered group publishes. Default: suppression, a star where its rows differ.
+        subdomains : sequence of sequences of Subdomain, optional
+
+        Notes
+        -----
+        O(entries log entries); a few passes when `group` is already ascending.
+        """
+        used = count > 0
+        if not used.all():
+            group, cell, count = group[used], cell[used], count[used]
+        group, cell, count, published = _sorted(group, cell, count, published)
+        if published is None:
+            starts = _starts(group)
+            group_of_cell = contingency.group_of_cell
+            published = _contingency.agreement(starts, group_of_cell[cell], contingency.codes)
+            group = _dense(group)
+        kinds = max((len(s) for s in subdomains), default=0) if subdomains else 0
+        order = np.where(published >= 0, published, np.array(contingency.sizes, dtype=np.int32) - 1 - published)
+        rank, first, _ = rank_rows(
+            [np.ascontiguousarray(order[:, j]) for j in range(contingency.d)], [s + 1 + kinds for s in contingency.sizes]
+        )
+        group, cell, count, _ = _sorted(rank[group], cell, count, None)
+        return cls(
+            contingency, published[first], _starts(group), cell, count, l, algorithm,
+            tuple(tuple(s) for s in subdomains) if subdomains else tuple(() for _ in range(contingency.d)),
+            dict(info or {}),
+        )
+
+    # -- shape ---------------------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.contingency.n
+
+    @property
+    def d(self) -> int:
+        """QI attributes."""
+        return self.contingency.d
+
+    @property
+    def groups(self) -> int:
+        """QI-groups."""
+        return len(self.indptr) - 1
+
+    @cached_property
+    def group_sizes(self) -> NDArray[np.int64]:
+        """Rows of each QI-group, shape (G,)."""
+        return self._heights[0]
+
+    @cached_property
+    def _heights(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        c = self.contingency
+        return _contingency.heights(self.indptr, c.sensitive[self.cell], self.count, c.m)
+
+    @property
+    def max_l(self) -> int:
+        """The largest l for which this release is l-diverse; 0 for a table without rows."""
+        size, height, _ = self._heights
+        return int((size // height).min()) if len(size) else 0
+
+    @cached_property
+    def group(self) -> NDArray[np.int32]:
+        """The QI-group of each row, shape (n,)."""
+        c = self.contingency
+        if c.cell_of_row is None:
+            raise LdivError("this release was made from counts, not rows: there is no group of a row")
+        order = np.argsort(self.cell, kind="stable")
+        number = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
+        starts = np.searchsorted(self.cell[order], np.arange(len(c.sensitive) + 1)).astype(np.int64)
+        return _contingency.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """What each row publishes, shape (n, d): a code, -1 for a star, lower for a sub-domain."""
+        return np.asarray(self.published[self.group])
+
+    # -- quality -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_suppression(self) -> bool:
+        """Whether everything published is a value or a star."""
+        return not any(self.subdomains)
+
+    @property
+    def stars(self) -> int:
+        """Starred cells, the paper's measure. A sub-domain is not a star."""
+        return int(self.stars_by_attribute_array.sum())
+
+    @property
+    def stars_by_attribute_array(self) -> NDArray[np.int64]:
+        """Starred cells of each attribute, shape (d,)."""
+        return np.asarray(self.group_sizes @ (self.published == STAR))
+
+    @property
+    def stars_by_attribute(self) -> dict[str, int]:
+        """Starred cells of each attribute by name."""
+        names = [domain.name for domain in self.contingency.domains]
+        return dict(zip(names, self.stars_by_attribute_array.tolist(), strict=True))
+
+    @property
+    def suppressed_rows(self) -> int:
+        """Rows with at least one star."""
+        return int(self.group_sizes[(self.published == STAR).any(axis=1)].sum())
+
+    @property
+    def phase(self) -> int | None:
+        """The phase in which TP ended (1, 2 or 3); None for algorithms without TP."""
+        return self.info.get("phase")
+
+    # -- safety and decoding ---------------------------------------------------------------------------------------
+
+    def verify(self) -> Release:
+        """Check that every row is published once, truthfully, in an l-eligible group; returns self.
+
+        Raises
+        ------
+        UnsafeReleaseError
+            The algorithm that made it is defective; nothing must be published.
+        """
+        c = self.contingency
+        placed = _contingency.tally(self.cell, len(c.sensitive), self.count)
+        if not np.array_equal(placed, c.count) or (len(self.count) and self.count.min() <= 0):
+            raise UnsafeReleaseError(f"{self.algorithm}: the release does not hold every row exactly once")
+        size, height, pillar = self._heights
+        bad = np.flatnonzero(size < self.l * height)
+        if len(bad):
+            g = bad[0]
+            raise UnsafeReleaseError(
+                f"{self.algorithm}: {len(bad)} QI-groups are not {self.l}-eligible, the first with {size[g]} rows of which "
+                f"{height[g]} have sensitive value {c.sensitive_domain.label(int(pillar[g]))!r}"
+            )
+        entry_group = np.repeat(np.arange(self.groups), np.diff(self.indptr))
+        entry_codes = c.codes[c.group_of_cell[self.cell]]
+        claim = self.published[entry_group]
+        wrong = (claim >= 0) & (claim != entry_codes)
+        for j, kinds in enumerate(self.subdomains):
+            for k, subdomain in enumerate(kinds):
+                rows = claim[:, j] == -2 - k
+                wrong[rows, j] = ~np.isin(entry_codes[rows, j], subdomain.codes)
+        if wrong.any():
+            raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
+        return self
+
+    @cached_property
+    def frame(self) -> Any:
+        """The released table: same kind, rows, order, index and columns; only QI cells differ, where starred.
+
+        A column without any star keeps its dtype; one with stars becomes text (or keeps its dtype with nulls when
+        ``star=None``).
+        """
+        data = self.contingency.data
+        if data is None or data.source is None:
+            raise LdivError("this release was made from codes, not from a table: use release.codes")
+        changes: dict[str, tuple[NDArray[np.int32], list[str | None]]] = {}
+        for j, domain in enumerate(self.contingency.domains):
+            column = self.published[:, j]
+            if (column >= 0).all():
+                continue
+            self._refuse_ambiguous_star(j)
+            texts: list[str | None] = [self.star, *(s.text for s in self.subdomains[j])]
+            used = np.unique(-1 - column[column < 0])
+            place = np.full(len(texts) + 1, -1, dtype=np.int32)
+            place[used] = np.arange(len(used), dtype=np.int32)
+            by_group = place[np.where(column < 0, -1 - column, len(texts))]
+            changes[domain.name] = (by_group[self.group], [texts[k] for k in used])
+        return data.source.publish(changes)
+
+    def _refuse_ambiguous_star(self, attribute: int) -> None:
+        domain = self.contingency.domains[attribute]
+        if self.star is None or domain.labels is None or not (self.published[:, attribute] == STAR).any():
+            return
+        if any(self.star == value for value in domain.labels if isinstance(value, str)):
+            raise LdivError(
+                f"column {domain.name!r} already holds the value {self.star!r}, so a star would be taken for it: "
+                "choose another with star="
+            )
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        d, n = self.d, self.n
+        cells = max(n * d, 1)
+        lines = [
+            f"{self.l}-diverse release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
+            f"stars {self.stars:,} ({100 * self.stars / cells:.2f} % of QI cells), "
+            f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
+        ]
+        lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
+        if self.phase is not None:
+            lines.append(f"TP ended in phase {self.phase}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release {self.algorithm} l={self.l}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
+            f"{self.suppressed_rows:,} rows with a star>"
+        )
+
+
+def _sorted(
+    group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64], published: NDArray[np.int32] | None
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32] | None]:
+    """Entries in order of (group, cell), equal pairs added up."""
+    key = group.astype(np.int64) << 32 | cell
+    if len(key) > 1 and not (key[1:] > key[:-1]).all():
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        group, cell, count = group[order], cell[order], count[order]
+        fresh = np.append(True, key[1:] != key[:-1])
+        if not fresh.all():
+            starts = np.flatnonzero(fresh)
+            group, cell, count = group[starts], cell[starts], np.add.reduceat(count, starts)
+    return group, cell, count, published
+
+
+def _starts(group: NDArray[Any]) -> NDArray[np.int64]:
+    """CSR pointers of an ascending list of group numbers, unused numbers skipped."""
+    changes = np.flatnonzero(group[1:] != group[:-1]) + 1
+    head = [0] if len(group) else []
+    return np.concatenate([head, changes, [len(group)]]).astype(np.int64)
+
+
+def _dense(group: NDArray[Any]) -> NDArray[np.int64]:
+    """Ascending group numbers renumbered without gaps."""
+    return np.cumsum(np.append(False, group[1:] != group[:-1])[: len(group)])

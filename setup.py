@@ -1,0 +1,81 @@
+"""Build of the Cython kernels. Everything else is declared in pyproject.toml.
+
+Modes, chosen by the environment and stamped in build/mode so that a change of mode rebuilds every kernel:
+
+=============================  =========================================================================
+(none)                         release: -O3, no run-time checks
+``LDIV_DEBUG=1``               bounds, wraparound, overflow and None checks on; -O1 -g
+``LDIV_SANITIZE=address,...``  debug plus the C compiler's sanitizers
+``LDIV_LINETRACE=1``           line tracing for coverage; the C files lie beside the .pyx
+``LDIV_ANNOTATE=1``            release plus Cython's annotated HTML beside the .pyx
+=============================  =========================================================================
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+ROOT = Path(__file__).parent
+
+
+def enabled(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
+sanitize = os.environ.get("LDIV_SANITIZE", "")
+linetrace, annotate = enabled("LDIV_LINETRACE"), enabled("LDIV_ANNOTATE")
+debug = enabled("LDIV_DEBUG") or bool(sanitize)
+mode = f"debug={debug} sanitize={sanitize} linetrace={linetrace} annotate={annotate}"
+
+stamp = ROOT / "build" / "mode"
+force = not stamp.exists() or stamp.read_text() != mode
+stamp.parent.mkdir(exist_ok=True)
+stamp.write_text(mode)
+
+directives = {
+    "language_level": 3,
+    "boundscheck": debug,
+    "wraparound": debug,
+    "initializedcheck": debug,
+    "nonecheck": debug,
+    "overflowcheck": False,
+    "cdivision": True,
+    "embedsignature": True,
+    "linetrace": linetrace,
+}
+macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if linetrace else []
+if sys.platform == "win32":
+    compile_args, link_args = ["/Od" if debug else "/O2"], []
+else:
+    compile_args = ["-O1", "-g"] if debug or linetrace else ["-O3"]
+    compile_args += ["-Wno-unused-function"]
+    link_args = []
+    if sanitize:
+        compile_args += [f"-fsanitize={sanitize}", "-fno-omit-frame-pointer"]
+        link_args += [f"-fsanitize={sanitize}"]
+
+extensions = [
+    Extension(
+        f"ldiv.{path.stem}",
+        [path.relative_to(ROOT).as_posix()],
+        define_macros=macros,
+        extra_compile_args=compile_args,
+        extra_link_args=link_args,
+    )
+    for path in sorted((ROOT / "ext" / "ldiv").glob("*.pyx"))
+]
+
+setup(
+    ext_modules=cythonize(
+        extensions,
+        include_path=["ext"],
+        build_dir=None if linetrace or annotate else "build/cython",
+        compiler_directives=directives,
+        annotate=annotate,
+        force=force,
+    ),
+    options={"build_ext": {"force": force}},
+)

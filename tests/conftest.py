@@ -1,0 +1,17 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("ldiv", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ldiv")
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+def shared(name: str) -> Path:
+    """A real table that does not travel with the project; the test is skipped where it is not there."""
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"needs the real table {name}, not found in {SHARED}")
+    return path

@@ -1,0 +1,138 @@
+"""What every algorithm must do, whatever it is: one suite for all, users' own included."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import from_histograms, tables
+
+import ldiv
+
+NAMES = sorted(ldiv.algorithms())
+every = pytest.mark.parametrize("name", NAMES)
+
+
+def outcome(release):
+    """A release as bytes that do not depend on row order: what each group publishes, and its cells."""
+    return (release.published.tobytes(), release.indptr.tobytes(), release.cell.tobytes(), release.count.tobytes())
+
+
+@every
+@given(tables())
+@settings(max_examples=150)
+def test_release_is_l_diverse_to_an_outsider(name, table):
+    data, l = table
+    release = ldiv.solve(data, l, algorithm=name)
+    texts = decoded(release)
+    for values in oracle.published_groups(texts, data.sensitive).values():
+        assert oracle.eligible(values, l)
+    assert release.max_l >= l
+
+
+def decoded(release):
+    """Per row what an outsider reads."""
+    out = []
+    for row in release.codes:
+        out.append([str(x) if x >= -1 else release.subdomains[j][-2 - x].text for j, x in enumerate(row)])
+    return out
+
+
+@every
+@given(tables())
+def test_release_is_truthful(name, table):
+    data, l = table
+    release = ldiv.solve(data, l, algorithm=name)
+    for j in range(data.d):
+        column = release.codes[:, j]
+        kept = column >= 0
+        assert (column[kept] == data.codes[kept, j]).all()
+        for k in np.flatnonzero(column < -1):
+            assert data.codes[k, j] in release.subdomains[j][-2 - column[k]].codes
+
+
+@every
+@given(tables())
+def test_suppression_stars_are_minimal_for_its_groups(name, table):
+    data, l = table
+    release = ldiv.solve(data, l, algorithm=name)
+    if not ldiv.algorithms()[name].suppression:
+        return
+    assert release.is_suppression
+    rows = oracle.rows_of(data.codes, data.sensitive)
+    members = [np.flatnonzero(release.group == g) for g in range(release.groups)]
+    assert release.stars == sum(oracle.stars_of(rows, m) for m in members)
+    assert release.stars == (release.codes == -1).sum() == sum(release.stars_by_attribute.values())
+    assert release.suppressed_rows == (release.codes == -1).any(axis=1).sum()
+    assert release.group_sizes.tolist() == [len(m) for m in members]
+
+
+@every
+@given(tables(), st.randoms(use_true_random=False))
+def test_row_order_does_not_matter(name, table, random):
+    data, l = table
+    order = list(range(data.n))
+    random.shuffle(order)
+    shuffled = ldiv.Microdata.from_codes(
+        data.codes[order], data.sensitive[order], domains=data.domains, sensitive_domain=data.sensitive_domain
+    )
+    assert outcome(ldiv.solve(data, l, algorithm=name)) == outcome(ldiv.solve(shuffled, l, algorithm=name))
+
+
+@every
+@given(tables())
+def test_same_input_same_bytes_and_seed_is_reproducible(name, table):
+    data, l = table
+    for seed in (None, 7):
+        first = ldiv.solve(data, l, algorithm=name, seed=seed)
+        assert outcome(first) == outcome(ldiv.solve(data, l, algorithm=name, seed=seed))
+
+
+@every
+@given(tables())
+def test_input_is_not_changed(name, table):
+    data, l = table
+    before = data.codes.copy(), data.sensitive.copy()
+    ldiv.solve(data, l, algorithm=name)
+    assert (before[0] == data.codes).all() and (before[1] == data.sensitive).all()
+
+
+@every
+@given(tables(max_l=1))
+def test_l_1_changes_nothing(name, table):
+    data, _ = table
+    assert ldiv.solve(data, 1, algorithm=name).stars == 0
+
+
+@every
+def test_an_infeasible_l_is_refused(name):
+    data = from_histograms((3, 1), (0, 2))
+    with pytest.raises(ldiv.NotEligibleError) as caught:
+        ldiv.solve(data, 3, algorithm=name)
+    assert (caught.value.count, caught.value.rows, caught.value.max_l) == (3, 6, 2)
+    assert ldiv.solve(data, caught.value.max_l, algorithm=name).max_l >= 2
+
+
+@every
+def test_a_table_that_is_already_diverse_stays(name):
+    data = from_histograms((2, 2, 2), (1, 1, 1))
+    assert ldiv.solve(data, 3, algorithm=name).stars == 0 or not ldiv.algorithms()[name].suppression
+
+
+@every
+def test_empty_and_tiny_tables(name):
+    empty = ldiv.Microdata.from_codes(np.zeros((0, 2), int), np.zeros(0, int), [3, 3, 3])
+    release = ldiv.solve(empty, 4, algorithm=name)
+    assert (release.n, release.stars, release.groups, release.codes.shape) == (0, 0, 0, (0, 2))
+    one = ldiv.Microdata.from_codes([[0, 1]], [0])
+    assert ldiv.solve(one, 1, algorithm=name).codes.tolist() == [[0, 1]]
+
+
+@every
+def test_many_attributes(name):
+    """70 attributes need more than 64 bits of key."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(rng.integers(0, 3, (12, 70)), 2, axis=0)
+    data = ldiv.Microdata.from_codes(codes, [0, 1] * 12)
+    release = ldiv.solve(data, 2, algorithm=name)
+    assert release.n == 24 and release.max_l >= 2
