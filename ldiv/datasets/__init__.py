@@ -106,7 +106,7 @@ def load_frame(name: str, **options: Any) -> dict[str, Any]:
     >>> import ldiv
     >>> table = ldiv.datasets.load_frame("acs2018")
     >>> str(table["Education"][0])
-    "1 or more years of college credit, no degree"
+    "Associate's degree"
     """
     return _get(name).frame(**options)
 

@@ -1,0 +1,69 @@
+"""Contingency and ranking against numpy, on every path: direct table, hashing, keys over 64 bits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import tables
+
+import ldiv
+from ldiv.contingency import rank_rows
+
+
+@pytest.mark.parametrize("sizes", [[3], [5, 4, 3], [60_000, 3], [2**20, 2**20, 2**10], [2**30] * 3, [4] * 90])
+@pytest.mark.parametrize("n", [0, 1, 500])
+def test_rank_rows_is_numpy_unique(sizes, n):
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, s, n).astype(np.int32) for s in sizes]
+    pick = rng.integers(0, max(n // 3, 1), n)
+    columns = [c[pick] for c in columns]
+    rank, first, boundary = rank_rows(columns, sizes, split=True)
+    rows = np.stack(columns, axis=1)
+    expected, index, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    assert np.array_equal(rank, inverse.ravel()) and np.array_equal(first, index)
+    heads = expected[:, :-1]
+    changes = [0, *(k for k in range(1, len(heads)) if (heads[k] != heads[k - 1]).any()), len(heads)] if n else [0]
+    if len(sizes) == 1:
+        changes = [0, len(heads)] if n else [0]
+    assert boundary.tolist() == changes
+
+
+@given(tables())
+def test_contingency_counts_cells(table):
+    data, _ = table
+    c = data.contingency
+    assert c.n == data.n and (c.count > 0).all()
+    rebuilt = sorted(
+        (*c.codes[g].tolist(), int(c.sensitive[k])) for g, k in zip(c.group_of_cell, range(len(c.count)), strict=True)
+        for _ in range(c.count[k])
+    )
+    assert rebuilt == sorted((*q, v) for q, v in zip(data.codes.tolist(), data.sensitive.tolist(), strict=True))
+    assert np.array_equal(c.histogram, np.bincount(data.sensitive, minlength=data.m))
+    assert (np.bincount(c.cell_of_row, minlength=len(c.count)) == c.count).all()
+
+
+@given(tables(), st.data())
+def test_projection_of_cells_is_projection_of_rows(table, draw):
+    data, _ = table
+    attributes = draw.draw(st.lists(st.integers(0, data.d - 1), min_size=1, max_size=data.d, unique=True))
+    ours, cell_of_cell = data.contingency.project(attributes)
+    direct = data.project(attributes).contingency
+    for name in ("codes", "indptr", "sensitive", "count"):
+        assert np.array_equal(getattr(ours, name), getattr(direct, name))
+    assert np.array_equal(cell_of_cell[data.contingency.cell_of_row], direct.cell_of_row)
+
+
+@given(tables(), st.data())
+def test_restriction(table, draw):
+    data, _ = table
+    c = data.contingency
+    count = np.array([draw.draw(st.integers(0, int(k))) for k in c.count], dtype=np.int64)
+    part, cells = c.restrict(count)
+    assert np.array_equal(part.count, count[cells]) and part.n == count.sum()
+    assert np.array_equal(part.codes[part.group_of_cell], c.codes[c.group_of_cell[cells]])
+
+
+def test_sums_do_not_depend_on_how_rows_are_given():
+    data = ldiv.Microdata.from_codes([[1, 0], [0, 1], [1, 0]], [2, 0, 2])
+    same = ldiv.Microdata.from_codes(np.asfortranarray([[1, 0], [0, 1], [1, 0]]), np.array([2, 0, 2], np.uint8))
+    assert np.array_equal(data.contingency.count, same.contingency.count)
