@@ -1,5 +1,6 @@
 """TP, the three-phase algorithm of section 5, on the cells of a contingency."""
 
+from ldiv._heap cimport sift
 from ldiv._histogram cimport Histogram, pillars_from
 from ldiv._types cimport code_t, count_t, index_t, row_t
 
@@ -265,22 +266,3 @@ cdef class Refinement:
                     continue
             best = c
         return best
-
-
-cdef inline void sift(count_t[::1] heap, row_t length, row_t at) noexcept nogil:
-    cdef row_t child
-    cdef count_t key
-    if length == 0:
-        return
-    key = heap[at]
-    while True:
-        child = 2 * at + 1
-        if child >= length:
-            break
-        if child + 1 < length and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= key:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = key

@@ -93,7 +93,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
     "tp",
     guarantee="l on suppressed tuples, l * d on stars",
     cost="O(n) for phases one and two, O(s * n) in all",
-    source="Xiao, Yi, Tao, EDBT 2010, section 5, doi:10.1145/1739041.1739060",
+    source="Xiao, Yi, Tao, EDBT 2010, section 5, arXiv:0912.5426",
 )
 def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     """Three-phase l-approximation of tuple minimisation: groups of identical rows and one suppressed residue.
@@ -120,7 +120,7 @@ def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     References
     ----------
     X. Xiao, K. Yi, Y. Tao: The Hardness and Approximation Algorithms for L-Diversity. EDBT 2010, section 5,
-    doi:10.1145/1739041.1739060.
+    arXiv:0912.5426.
 
     Examples
     --------

@@ -1,0 +1,172 @@
+"""The Hilbert curve in any number of dimensions, and the grouping of rows along it."""
+
+from ldiv._heap cimport pop, push, sift
+from ldiv._histogram cimport Histogram, pillars_from
+from ldiv._types cimport code_t, count_t, index_t, row_t, uint32_t, uint64_t
+
+import numpy as np
+
+
+def curve_keys(const code_t[:, ::1] codes not None, int bits):
+    """The position of each point on the Hilbert curve of the grid of side 2**bits, as big-endian words.
+
+    Skilling's transform (AIP Conf. Proc. 707, 2004): O(d * bits) a point, any d. Returns uint64 of shape (points, words); the order
+    of the rows of words is the order on the curve.
+    """
+    cdef Py_ssize_t d = codes.shape[1], j
+    cdef row_t points = codes.shape[0], i
+    cdef Py_ssize_t words = (d * bits + 63) // 64
+    keys_ = np.zeros((points, words), dtype=np.uint64)
+    axes_ = np.empty(d, dtype=np.uint32)
+    cdef uint64_t[:, ::1] keys = keys_
+    cdef uint32_t[::1] x = axes_
+    cdef uint32_t q, p, t
+    cdef Py_ssize_t at
+    cdef int b
+    with nogil:
+        for i in range(points):
+            for j in range(d):
+                x[j] = <uint32_t>codes[i, j]
+            q = <uint32_t>1 << (bits - 1)
+            while q > 1:                        # undo the rotations, coarse to fine
+                p = q - 1
+                for j in range(d):
+                    if x[j] & q:
+                        x[0] ^= p
+                    else:
+                        t = (x[0] ^ x[j]) & p
+                        x[0] ^= t
+                        x[j] ^= t
+                q >>= 1
+            for j in range(1, d):               # Gray code
+                x[j] ^= x[j - 1]
+            t = 0
+            q = <uint32_t>1 << (bits - 1)
+            while q > 1:
+                if x[d - 1] & q:
+                    t ^= q - 1
+                q >>= 1
+            for j in range(d):
+                x[j] ^= t
+            at = words * 64 - d * bits          # right-aligned, so that the leading word is the short one
+            for b in range(bits - 1, -1, -1):
+                for j in range(d):
+                    keys[i, at >> 6] |= <uint64_t>((x[j] >> b) & 1) << (63 - (at & 63))
+                    at += 1
+    return keys_
+
+
+cdef class Grouping:
+    """Rows in curve order, one bucket a value; groups of l rows of l distinct values from the heads of the buckets.
+
+    Grouping(column, column_indptr, position, count, l): the cells by SA value in curve order, their positions, their rows.
+    """
+    cdef const index_t[::1] column
+    cdef const row_t[::1] column_indptr
+    cdef const index_t[::1] position
+    cdef count_t[::1] left                 # cell -> rows not yet grouped
+    cdef row_t[::1] head                   # value -> its first cell with rows left
+    cdef Histogram values                  # values by rows left, one "group"
+    cdef count_t l
+    cdef readonly object group             # the outcome: the group and the cell of each row
+    cdef readonly object cell
+
+    def __init__(self, const index_t[::1] column not None, const row_t[::1] column_indptr not None,
+                 const index_t[::1] position not None, const count_t[::1] count not None,
+                 const count_t[::1] histogram not None, count_t l):
+        m = histogram.shape[0]
+        n = int(np.sum(histogram))
+        self.column, self.column_indptr, self.position = column, column_indptr, position
+        self.left = np.array(count)
+        self.head = np.array(column_indptr, dtype=np.int64)[:m]
+        self.values = Histogram(
+            np.array([0, m], dtype=np.int64), np.array(histogram), np.array([n]), np.array([int(np.max(histogram, initial=0))])
+        )
+        self.l = l
+        self.group = np.empty(n, dtype=np.int32)
+        self.cell = np.empty(n, dtype=np.int32)
+
+    cdef inline index_t take(self, code_t v) except -1 nogil:
+        """One row of value v, the next on the curve; returns its cell."""
+        cdef index_t c = self.column[self.head[v]]
+        self.left[c] -= 1
+        if self.left[c] == 0:
+            self.head[v] += 1
+        self.values.lower(0, v)
+        return c
+
+    cdef inline count_t key(self, code_t v, code_t m) noexcept nogil:
+        return <count_t>self.position[self.column[self.head[v]]] * m + v
+
+    def run(self):
+        """Form all groups. O(n log m).
+
+        A value v must be in the next group if l * c_v > N - l (c_v of the N rows left): the rest would not be l-eligible without.
+        As l * c_v <= N always, such a v has c_v = floor(N / l): it is a pillar. There can be more than l of them; then all are taken,
+        which keeps the rest eligible too. The other places go to the heads nearest on the curve.
+        """
+        cdef code_t m = <code_t>self.head.shape[0], v
+        cdef count_t rows = self.values.size[0], needed
+        cdef row_t written = 0, start, i, j, length = 0, aside
+        cdef index_t number = 0, c
+        cdef index_t[::1] group = self.group, cell = self.cell
+        cdef count_t[::1] heap = np.empty(m, dtype=np.int64)
+        cdef code_t[::1] waiting = np.empty(m, dtype=np.int32)
+        cdef index_t[::1] last = np.full(m, -1, dtype=np.int32)
+        with nogil:
+            self.values.open(0)
+            for v in range(m):
+                if self.values.count[v] > 0:
+                    length = push(heap, length, self.key(v, m))
+            while rows > 0:
+                start = written
+                aside = 0
+                needed = self.l
+                if rows < 2 * self.l:
+                    needed = 0
+                    for v in range(m):
+                        while self.values.count[v] > 0:
+                            cell[written] = self.take(v)
+                            written += 1
+                elif self.values.height[0] > (rows - self.l) // self.l:
+                    i = m - pillars_from(self.values, 0)
+                    j = self.values.start[self.values.offset[0] + self.values.height[0]]
+                    while i > 0:                # take() moves the pillar behind j
+                        v = self.values.order[j]
+                        cell[written] = self.take(v)
+                        written += 1
+                        last[v] = number
+                        needed -= 1
+                        i -= 1
+                        j += 1
+                while needed > 0:
+                    v = <code_t>(heap[0] % m)
+                    if last[v] != number and heap[0] == self.key(v, m):
+                        cell[written] = self.take(v)
+                        written += 1
+                        last[v] = number
+                        needed -= 1
+                    elif last[v] != number:     # taken as a must before: its key is behind
+                        heap[0] = self.key(v, m)
+                        sift(heap, length, 0)
+                        continue
+                    length = pop(heap, length)
+                    waiting[aside] = v
+                    aside += 1
+                while aside > 0:
+                    aside -= 1
+                    v = waiting[aside]
+                    if self.values.count[v] > 0:
+                        length = push(heap, length, self.key(v, m))
+                while length > 0 and self.values.count[heap[0] % m] == 0:
+                    length = pop(heap, length)
+                for i in range(start, written):  # a release wants the cells of a group ascending
+                    group[i] = number
+                    c = cell[i]
+                    j = i
+                    while j > start and cell[j - 1] > c:
+                        cell[j] = cell[j - 1]
+                        j -= 1
+                    cell[j] = c
+                rows -= written - start
+                number += 1
