@@ -9,6 +9,7 @@ from ldiv.algorithms import Algorithm, algorithms, register
 from ldiv.api import anonymize, solve
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, LdivError, NotEligibleError, UnsafeReleaseError
+from ldiv.measures import average_group_size, discernibility, kl_divergence, ncp
 from ldiv.microdata import Domain, Microdata
 from ldiv.privacy import CheckReport, Violation, check, max_l
 from ldiv.release import Release, Subdomain
@@ -29,9 +30,13 @@ __all__ = [
     "__version__",
     "algorithms",
     "anonymize",
+    "average_group_size",
     "check",
     "datasets",
+    "discernibility",
+    "kl_divergence",
     "max_l",
+    "ncp",
     "register",
     "solve",
 ]

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldiv.datasets import acs
+from ldiv.datasets import acs, census
+from ldiv.datasets.census import occ, sal
 from ldiv.errors import InputError
 from ldiv.microdata import Microdata
 
-__all__ = ["Dataset", "available", "load", "load_frame"]
+__all__ = ["Dataset", "available", "load", "load_frame", "occ", "sal"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ _DATASETS = {
     "acs2018": Dataset(
         "acs2018", "248,381 workers of the 2018 American Community Survey, 7 QI + Income, Occupation; public domain; ships",
         acs.load, acs.frame,
+    ),
+    "sal": Dataset(
+        "sal", "n=600,000 rows like the paper's SAL: 7 QI + Income; drawn from a model fitted to acs2018", sal, census.frame
+    ),
+    "occ": Dataset(
+        "occ", "n=600,000 rows like the paper's OCC: 7 QI + Occupation; drawn from the same model", occ, census.frame
     ),
 }
 
