@@ -13,6 +13,7 @@ from ldiv.measures import average_group_size, discernibility, kl_divergence, ncp
 from ldiv.microdata import Domain, Microdata
 from ldiv.privacy import CheckReport, Violation, check, max_l
 from ldiv.release import Release, Subdomain
+from ldiv.taxonomy import Taxonomy
 
 __all__ = [
     "Algorithm",
@@ -25,6 +26,7 @@ __all__ = [
     "NotEligibleError",
     "Release",
     "Subdomain",
+    "Taxonomy",
     "UnsafeReleaseError",
     "Violation",
     "__version__",

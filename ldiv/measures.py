@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _divergence
+from ldiv import _contingency, _divergence
 from ldiv.contingency import rank_rows
 from ldiv.release import Release
 
@@ -127,9 +127,12 @@ def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.f
             bits = np.zeros(inside.shape[1] * 64, dtype=bool)
             bits[boxes] = True
             inside[offset[j] + codes] |= np.packbits(bits, bitorder="little").view("<u8")
+    # A box holds many cells of few SA values: add them up before they are spread over the points.
+    rank, first, bounds = rank_rows([member.astype(np.int32), c.sensitive[release.cell[entry]]], [len(groups), c.m], split=True)
+    held = _contingency.tally(rank, len(first), release.count[entry])
     _divergence.spread_boxes(
-        c.codes, c.indptr, c.sensitive, inside, offset, np.searchsorted(member, np.arange(len(groups) + 1)).astype(np.int64),
-        c.sensitive[release.cell[entry]], release.count[entry] / volume[member], c.m, mass,
+        c.codes, c.indptr, c.sensitive, inside, offset, bounds, c.sensitive[release.cell[entry[first]]],
+        held / volume[member[first]], c.m, mass,
     )
 
 

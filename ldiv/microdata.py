@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ldiv import frames
 from ldiv.errors import InputError
+from ldiv.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from ldiv.contingency import Contingency
@@ -37,6 +38,8 @@ class Domain:
         The value behind each code. May be shorter than `size`: values known to exist, labels unknown.
     ordered : bool, default False
         Whether the order of codes means something (numbers, dates): ranges instead of sets, dynamic splits.
+    taxonomy : Taxonomy, optional
+        A tree over the values, for algorithms that generalise.
 
     Examples
     --------
@@ -49,12 +52,17 @@ class Domain:
     size: int
     labels: Sequence[Any] | None = None
     ordered: bool = False
+    taxonomy: Taxonomy | None = None
 
     def __post_init__(self) -> None:
         if self.size < 1:
             raise InputError(f"domain of {self.name!r}: size must be at least 1, not {self.size}")
         if self.labels is not None and len(self.labels) > self.size:
             raise InputError(f"domain of {self.name!r}: {len(self.labels)} labels for a size of {self.size}")
+        if self.taxonomy is not None and len(self.taxonomy.leaf) != self.size:
+            raise InputError(
+                f"domain of {self.name!r}: the taxonomy has {len(self.taxonomy.leaf)} values, the domain {self.size}"
+            )
 
     def label(self, code: int) -> Any:
         """The value behind a code; the code itself where no label is known."""

@@ -235,9 +235,12 @@ class Release:
         claim = self.published[entry_group]
         wrong = (claim >= 0) & (claim != entry_codes)
         for j, kinds in enumerate(self.subdomains):
-            for k, subdomain in enumerate(kinds):
-                rows = claim[:, j] == -2 - k
-                wrong[rows, j] = ~np.isin(entry_codes[rows, j], subdomain.codes)
+            rows = np.flatnonzero(claim[:, j] < STAR)
+            if len(rows):
+                holds = np.zeros((len(kinds), c.domains[j].size), dtype=bool)
+                for k, subdomain in enumerate(kinds):
+                    holds[k, list(subdomain.codes)] = True
+                wrong[rows, j] = ~holds[-2 - claim[rows, j], entry_codes[rows, j]]
         if wrong.any():
             raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
         return self

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 OUT = Path(__file__).parents[1] / "ldiv" / "datasets" / "data"
-# The domain sizes of the paper's Table 6; Marital 6 and Work class 9 have one value that this extract does not show.
+# The domain sizes of the paper's Table 6; The last value of Marital and of Work class
+# does not occur in this extract.
 SIZES = {
     "Age": 79, "Gender": 2, "Race": 9, "MaritalStatus": 6, "BirthPlace": 56, "Education": 17, "WorkClass": 9,
     "Income": 50, "Occupation": 50,
@@ -34,7 +35,7 @@ def main(table: str, recodes: str, codebook: str) -> None:
         "Age": [*map(str, range(17, 95)), "95 or more"],
         "Gender": list(book["SEX"].values()),
         "Race": list(book["RAC1P"].values()),
-        "MaritalStatus": list(book["MAR"].values()),
+        "MaritalStatus": [*book["MAR"].values(), "Married, spouse absent"],
         "BirthPlace": [book["POBP"][str(places[str(k)])] for k in range(56)],
         "Education": [
             school["1"], "Nursery school to grade 4", "Grade 5 or 6", "Grade 7 or 8",

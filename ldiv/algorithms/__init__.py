@@ -89,7 +89,7 @@ def get(name: str) -> Algorithm:
 
 @cache
 def _load() -> None:
-    from ldiv.algorithms import hilbert, tp  # noqa: F401
+    from ldiv.algorithms import hilbert, multidim, topdown, tp  # noqa: F401
 
     for point in entry_points(group=GROUP):
         found = point.load()

@@ -13,18 +13,56 @@ from numpy.typing import NDArray
 
 from ldiv.errors import InputError
 from ldiv.microdata import Domain, Microdata
+from ldiv.taxonomy import Taxonomy
 
 __all__ = ["QI", "SENSITIVE", "columns", "domains", "frame", "load", "microdata"]
 
 QI = ("Age", "Gender", "Race", "MaritalStatus", "BirthPlace", "Education", "WorkClass")
 SENSITIVE = ("Income", "Occupation")
 
+# Census regions and divisions; codes of BirthPlace are the states in FIPS order, then the island areas.
+_DIVISIONS = {
+    "Northeast": {"New England": "CT ME MA NH RI VT", "Middle Atlantic": "NJ NY PA"},
+    "Midwest": {"East North Central": "IL IN MI OH WI", "West North Central": "IA KS MN MO NE ND SD"},
+    "South": {
+        "South Atlantic": "DE DC FL GA MD NC SC VA WV", "East South Central": "AL KY MS TN", "West South Central": "AR LA OK TX",
+    },
+    "West": {"Mountain": "AZ CO ID MT NV NM UT WY", "Pacific": "AK CA HI OR WA"},
+}
+
+
+def _taxonomy(name: str, labels: tuple[str, ...]) -> Taxonomy | None:
+    """The trees of the unordered attributes; ordered ones are split where the data say."""
+    if name == "BirthPlace":
+        place = {label.rsplit("/", 1)[-1]: label for label in labels}
+        tree: dict[str, Any] = {
+            region: {division: [place.pop(state) for state in states.split()] for division, states in below.items()}
+            for region, below in _DIVISIONS.items()
+        }
+        return Taxonomy.from_tree({**tree, "Island areas": list(place.values())}, labels)
+    groups = {
+        "MaritalStatus": {"Married": (0, 5), "Formerly married": (1, 2, 3), "Never married": (4,)},
+        "Race": {"White": (0,), "Black": (1,), "American Indian or Alaska Native": (2, 3, 4), "Asian or Pacific": (5, 6),
+                 "Other or several": (7, 8)},
+        "WorkClass": {"Employee of a private organization": (0, 1), "Government": (2, 3, 4), "Self-employed": (5, 6),
+                      "Without pay": (7, 8)},
+    }.get(name)
+    if groups is None:
+        return None
+    return Taxonomy.from_tree(
+        {node: [labels[k] for k in codes] for node, codes in groups.items()}, labels
+    )
+
 
 @cache
 def domains() -> dict[str, Domain]:
-    """The nine declared domains of Table 6, with labels."""
+    """The nine declared domains of Table 6, with labels and taxonomies."""
     about = json.loads((files("ldiv.datasets") / "data" / "recodes.json").read_text())
-    return {name: Domain(name, x["size"], tuple(x["labels"]), x["ordered"]) for name, x in about.items()}
+    out = {}
+    for name, x in about.items():
+        labels = tuple(x["labels"])
+        out[name] = Domain(name, x["size"], labels, x["ordered"], _taxonomy(name, labels))
+    return out
 
 
 @cache

@@ -1,0 +1,70 @@
+"""Sub-domains of groups: what a release publishes where it neither keeps a value nor stars it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv.contingency import Contingency
+from ldiv.microdata import Domain
+from ldiv.release import STAR, Subdomain
+from ldiv.taxonomy import range_text, set_text
+
+__all__ = ["Vocabulary", "boxes"]
+
+
+class Vocabulary:
+    """The sub-domains that a release publishes of one attribute, each numbered once."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.number: dict[tuple[int, ...], int] = {}
+        self.subdomains: list[Subdomain] = []
+
+    def publish(self, codes: tuple[int, ...], text: str | None = None) -> int:
+        """How a set of codes is published: the code itself, a star for the whole domain, or a numbered sub-domain."""
+        if len(codes) == 1:
+            return codes[0]
+        if len(codes) == self.domain.size:
+            return STAR
+        if codes not in self.number:
+            self.number[codes] = -2 - len(self.subdomains)
+            self.subdomains.append(Subdomain(codes, text or self.text(codes)))
+        return self.number[codes]
+
+    def text(self, codes: tuple[int, ...]) -> str:
+        labels = [self.domain.label(code) for code in codes]
+        return range_text(labels[0], labels[-1]) if self.domain.ordered else set_text(labels)
+
+    def cover(self, codes: Iterable[int]) -> int:
+        """The sub-domain of the values a group holds: their range if the attribute is ordered, else their set."""
+        held = tuple(sorted(codes))
+        return self.publish(tuple(range(held[0], held[-1] + 1)) if self.domain.ordered else held)
+
+
+def boxes(
+    contingency: Contingency, group: NDArray[np.integer], member: NDArray[np.integer], groups: int
+) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
+    """What each group publishes if every attribute shows the sub-domain of the values it holds.
+
+    Parameters
+    ----------
+    group, member : ndarray of int, shape (entries,)
+        Entry k says that QI-group ``group[k]`` holds the group of equal rows ``member[k]``.
+    groups : int
+    """
+    published = np.empty((groups, contingency.d), dtype=np.int32)
+    subdomains = []
+    for j, domain in enumerate(contingency.domains):
+        vocabulary = Vocabulary(domain)
+        held = np.unique(group.astype(np.int64) * domain.size + contingency.codes[member, j])
+        of_group, codes = np.divmod(held, domain.size)
+        bounds = np.searchsorted(of_group, np.arange(groups + 1))
+        single = np.diff(bounds) == 1
+        published[single, j] = codes[bounds[:-1][single]]
+        for g in np.flatnonzero(~single):
+            published[g, j] = vocabulary.cover(codes[bounds[g]:bounds[g + 1]].tolist())
+        subdomains.append(vocabulary.subdomains)
+    return published, subdomains
