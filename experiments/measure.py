@@ -1,34 +1,49 @@
-"""What is measured of a cell. Each function takes the cell's contingency and returns numbers that JSON can hold."""
+"""What is measured of a cell. Each function takes the cell's table and returns numbers that JSON can hold."""
 
 from __future__ import annotations
 
+import gc
+import statistics
+import time
 from functools import lru_cache
 from typing import Any
 
-import ldiv
-from experiments.grid import Cell, Table
+from experiments.cells import Cell, Table
+from experiments.families import phase_three_table
+from ldiv.algorithms.multidim import transform
 from ldiv.api import solve
 from ldiv.contingency import Contingency
-from ldiv.datasets import load
+from ldiv.datasets.acs import load as load_acs
+from ldiv.datasets.census import occ, sal
+from ldiv.measures import kl_divergence
+from ldiv.microdata import Microdata
 
 __all__ = ["measure", "microdata"]
 
+SOURCES = {
+    "acs2018": lambda n, sensitive: load_acs(sensitive).head(n),
+    "sal": lambda n, sensitive: sal(n, sensitive=sensitive),
+    "occ": lambda n, sensitive: occ(n, sensitive=sensitive),
+}
 
-@lru_cache(maxsize=2)
-def whole(dataset: str, n: int, sensitive: str) -> ldiv.Microdata:
+
+@lru_cache(maxsize=4)
+def whole(dataset: str, n: int, sensitive: str) -> Microdata:
     """All seven QI attributes of the first n rows of a data set."""
-    return load(dataset, sensitive=sensitive).head(n)
+    return SOURCES[dataset](n, sensitive)
 
 
 @lru_cache(maxsize=1)
-def microdata(table: Table) -> ldiv.Microdata:
+def microdata(table: Table) -> Microdata:
     """A table of the grid."""
+    if table.dataset == "phase three":
+        return phase_three_table(table.n, int(table.sensitive))
     return whole(table.dataset, table.n, table.sensitive).project(table.attributes)
 
 
-def quality(contingency: Contingency, cell: Cell) -> dict[str, Any]:
+def quality(cell: Cell) -> dict[str, Any]:
     """Stars, suppressed rows, groups and, of TP, the phase it ended in and R after every phase."""
-    release = solve(contingency, cell.l, algorithm=cell.algorithm)
+    release = solve(microdata(cell.table), cell.l, algorithm=cell.algorithm)
     return {
         "stars": release.stars, "suppressed_rows": release.suppressed_rows, "groups": release.groups,
         "n": release.n, "d": release.d,
@@ -36,9 +51,30 @@ def quality(contingency: Contingency, cell: Cell) -> dict[str, Any]:
     }
 
 
-MEASURES = {"quality": quality}
+def divergence(cell: Cell) -> dict[str, Any]:
+    """KL-divergence in nats; of a suppression release also that of its multi-dimensional transform."""
+    release = solve(microdata(cell.table), cell.l, algorithm=cell.algorithm)
+    result = {"kl": kl_divergence(release)}
+    if release.is_suppression:
+        result["multidim"] = kl_divergence(transform(release))
+    return result
+
+
+def seconds(cell: Cell) -> dict[str, Any]:
+    """Wall seconds from codes in memory to the verified release, cells counted anew; the median of three runs."""
+    data = microdata(cell.table)
+    times = []
+    for _ in range(3):
+        gc.collect()
+        started = time.perf_counter()
+        solve(Contingency.from_microdata(data), cell.l, algorithm=cell.algorithm)
+        times.append(time.perf_counter() - started)
+    return {"seconds": statistics.median(times)}
+
+
+MEASURES = {"quality": quality, "divergence": divergence, "seconds": seconds}
 
 
 def measure(cell: Cell) -> dict[str, Any]:
     """Solve and measure one cell."""
-    return MEASURES[cell.measure](microdata(cell.table).contingency, cell)
+    return MEASURES[cell.measure](cell)

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-__all__ = ["Line", "bars", "lines", "save"]
+__all__ = ["Line", "bars", "differences", "lines", "save"]
 
 # Marker, dash and shade all differ, so that a black-and-white print can be read.
 STYLE: dict[str, dict[str, Any]] = {
@@ -24,6 +24,7 @@ STYLE: dict[str, dict[str, Any]] = {
     "mondrian": {"marker": "v", "linestyle": "-.", "color": "#8073ac"},
     "cascade": {"marker": "P", "linestyle": "-", "color": "#1b7837"},
     "lagrangian": {"marker": "*", "linestyle": "-", "color": "#762a83"},
+    "TP+ multi-dimensional": {"marker": "x", "linestyle": "--", "color": "#4393c3"},
     "bound": {"marker": "", "linestyle": (0, (1, 1)), "color": "#000000"},
 }
 NAMES = {"hilbert": "Hilbert", "tp": "TP", "tp+": "TP+", "tds": "TDS", "mondrian": "Mondrian"}
@@ -56,21 +57,28 @@ def panels(names: list[str]) -> tuple[Figure, list[Axes]]:
     return figure, list(axes[0])
 
 
-def lines(points: list[Line], x: str, label: str, path: Path, *, log: bool = False) -> None:
-    """Lines against x, the panels sharing their y axis."""
+def lines(
+    points: list[Line], x: str, label: str, path: Path, *, log: bool = False, xlog: bool = False, shared: bool = True
+) -> None:
+    """Lines against x; the panels share their y axis unless told otherwise."""
     names = list(dict.fromkeys(p.panel for p in points))
     figure, axes = panels(names)
-    top = max((p.y for p in points), default=1.0)
     for name, ax in zip(names, axes, strict=True):
-        for place, series in enumerate(dict.fromkeys(p.series for p in points if p.panel == name)):
-            line = [p for p in points if (p.panel, p.series) == (name, series)]
+        mine = [p for p in points if p.panel == name]
+        for place, series in enumerate(dict.fromkeys(p.series for p in mine)):
+            line = [p for p in mine if p.series == series]
             ax.plot([p.x for p in line], [p.y for p in line], label=NAMES.get(series, series), markersize=5, linewidth=1.3,
                     markerfacecolor="white", **style(series, place))
+        ticks = sorted({p.x for p in mine})
+        if xlog:
+            ax.set_xscale("log")
+        ax.set_xticks(ticks, [f"{t:,}" if t < 10_000 else f"{t / 1000:,.0f}k" for t in ticks])
+        ax.minorticks_off()
         ax.set_xlabel(x, style="italic")
-        ax.set_xticks(sorted({p.x for p in points}))
         if log:
             ax.set_yscale("log")
         else:
+            top = max(p.y for p in (points if shared else mine))
             ax.set_ylim(0, top * 1.05)
             ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.6g}")
     axes[0].set_ylabel(label)
@@ -93,6 +101,28 @@ def bars(data: list[dict[str, Any]], panel: str, x: str, stacks: list[str], labe
         ax.set_xlabel(x, style="italic")
         ax.set_xticks([row[x] for row in rows])
     axes[0].set_ylabel(label)
+    axes[-1].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
+    save(figure, path)
+
+
+def differences(data: list[dict[str, Any]], panel: str, x: str, series: str, value: str, limit: str, path: Path) -> None:
+    """Grouped bars of differences in per cent, each with the limit it has to stay within."""
+    names = list(dict.fromkeys(row[panel] for row in data))
+    figure, axes = panels(names)
+    kinds = list(dict.fromkeys(row[series] for row in data))
+    for name, ax in zip(names, axes, strict=True):
+        groups = list(dict.fromkeys(row[x] for row in data if row[panel] == name))
+        for k, kind in enumerate(kinds):
+            rows = [row for row in data if (row[panel], row[series]) == (name, kind)]
+            places = [groups.index(row[x]) + (k - (len(kinds) - 1) / 2) * 0.2 for row in rows]
+            ax.bar(places, [row[value] for row in rows], 0.18, label=kind, hatch=HATCHES[k], color=GREYS[k],
+                   edgecolor="black", linewidth=0.6)
+            for place, row in zip(places, rows, strict=True):
+                for side in (-1, 1):
+                    ax.plot([place - 0.09, place + 0.09], [side * row[limit]] * 2, color="black", linewidth=1)
+        ax.axhline(0, color="black", linewidth=0.6)
+        ax.set_xticks(range(len(groups)), [f"{x} = {g}" for g in groups])
+    axes[0].set_ylabel(value + " (strokes: limits)")
     axes[-1].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     save(figure, path)
 

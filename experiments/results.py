@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from experiments.grid import Cell, Panel, Scale, tables
+from experiments.cells import Cell
+from experiments.grid import Panel, Scale, tables
 from experiments.store import Store
 
-__all__ = ["NotRunError", "Results"]
+__all__ = ["NotRunError", "Point", "Results"]
+
+Point = tuple[int, int, int | None]         # l, d, n (None: all rows)
 
 
 class NotRunError(LookupError):
@@ -33,16 +36,16 @@ class Results:
     def values(
         self, panel: Panel, field: str, algorithm: str, l: int, d: int, *, measure: str = "quality", n: int | None = None
     ) -> np.ndarray[Any, Any]:
-        """A field over all projections on d attributes, in the order of the projections."""
-        cells = (Cell(table, l, algorithm, measure) for table in tables(self.scale, panel, d, n))
-        return np.array([self.of(cell)[field] for cell in cells])
+        """A field over the projections on d attributes (all, or those that are timed), in their order."""
+        limit = self.scale.timed if measure == "seconds" else None
+        chosen = tables(self.scale, panel, d, n, limit)
+        return np.array([self.of(Cell(table, l, algorithm, measure))[field] for table in chosen])
 
-    def mean(self, panel: Panel, field: str, algorithm: str, l: int, d: int, **more: Any) -> float:
-        """The mean over the projections."""
-        return float(self.values(panel, field, algorithm, l, d, **more).mean())
+    def mean(self, panel: Panel, field: str, algorithm: str, point: Point, **more: Any) -> float:
+        """The mean over the projections at a point."""
+        l, d, n = point
+        return float(self.values(panel, field, algorithm, l, d, n=n, **more).mean())
 
-    def series(
-        self, panel: Panel, field: str, algorithm: str, points: Sequence[tuple[int, int]], **more: Any
-    ) -> list[float]:
-        """Means at several (l, d)."""
-        return [self.mean(panel, field, algorithm, l, d, **more) for l, d in points]
+    def series(self, panel: Panel, field: str, algorithm: str, points: Sequence[Point], **more: Any) -> list[float]:
+        """Means at several points."""
+        return [self.mean(panel, field, algorithm, point, **more) for point in points]

@@ -7,20 +7,21 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from importlib import import_module
 from pathlib import Path
 
-from experiments.grid import Cell
+from experiments.cells import Cell
 from experiments.measure import measure
 from experiments.store import Store
 
-__all__ = ["run"]
+__all__ = ["load", "run"]
 
 
-def run(cells: Iterable[Cell], store: Store, jobs: int = 2) -> int:
+def run(cells: Iterable[Cell], store: Store, jobs: int = 2, modules: Sequence[str] = ()) -> int:
     """Solve the cells that the store lacks; returns how many failed.
 
     A job is a table with all its cells, so that its contingency is built once. Cells that measure seconds come last, one at a
-    time in this process, with nothing beside them.
+    time in this process, with nothing beside them. `modules` are imported in every process: they register algorithms.
     """
     pending = [cell for cell in dict.fromkeys(cells) if store.get(cell) is None]
     alone = [cell for cell in pending if cell.measure == "seconds"]
@@ -28,7 +29,7 @@ def run(cells: Iterable[Cell], store: Store, jobs: int = 2) -> int:
     by_table = [list(group) for _, group in itertools.groupby(shared, key=lambda cell: cell.table)]
     progress = Progress(len(pending))
     failed = 0
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=load, initargs=(modules,)) as pool:
         futures = {pool.submit(solve_table, group, store.root): len(group) for group in by_table}
         waiting = set(futures)
         try:
@@ -48,6 +49,12 @@ def run(cells: Iterable[Cell], store: Store, jobs: int = 2) -> int:
         progress.show()
     progress.close()
     return failed
+
+
+def load(modules: Sequence[str]) -> None:
+    """Import modules that register algorithms."""
+    for module in modules:
+        import_module(module)
 
 
 def solve_table(cells: Sequence[Cell], root: Path) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiments.grid import Cell
+from experiments.cells import Cell
 from experiments.sources import fingerprint
 from ldiv.algorithms import get
 from ldiv.files import atomic

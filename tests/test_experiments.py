@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from experiments import claims, figures, measure, sources
+from experiments import claims, figures, measure, paper, sources
 from experiments.__main__ import main
-from experiments.grid import QUICK, Cell, Panel, Scale, Table
+from experiments.cells import Cell, Table
+from experiments.grid import QUICK, Panel, Scale
 from experiments.results import NotRunError, Results
 from experiments.run import run
 from experiments.store import Store
 
 ROOT = Path(__file__).parents[1]
-SMALL = Scale("small", 3000, QUICK.panels, "3,000 rows")
+SMALL = Scale("small", 3000, QUICK.panels, 2, "3,000 rows")
 TABLE = Table("acs2018", 3000, ("Age", "Gender"), "Income")
 
 
@@ -77,12 +78,13 @@ def test_a_killed_run_loses_nothing_finished(tmp_path):
 
 
 def test_figures_have_stable_bytes_and_say_what_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "DIMENSIONS", range(1, 3))
+    monkeypatch.setattr(paper, "CENSUS", [(l, d, None) for d in (1, 2) for l in (2, 3)])
+    monkeypatch.setattr(paper, "DIMENSIONS", range(1, 3))
+    monkeypatch.setattr(paper, "LEVELS", range(2, 4))
     names = ["phase_census"]
     store = Store(tmp_path / "results")
     with pytest.raises(NotRunError):
         figures.draw(Results(store, SMALL), names, tmp_path / "a")
-    monkeypatch.setattr(figures, "LEVELS", range(2, 4))
     assert run(figures.cells_of(SMALL, names), store, jobs=1) == 0
     for folder in "ab":
         written = figures.draw(Results(store, SMALL), names, tmp_path / folder)
@@ -98,7 +100,7 @@ def test_claims_can_fail_and_can_be_not_run(tmp_path):
 
     class Falling(Results):
         def series(self, panel, field, algorithm, points, **more):
-            return [float(-k) for k in range(len(points))]
+            return [float(100 - k) for k in range(len(points))]
 
     verdicts = {j.claim.name: j.verdict for j in claims.judge(Falling(Store(tmp_path), SMALL))}
     assert verdicts["stars-l"] == "fails"

@@ -192,3 +192,18 @@ def assign_rows(const index_t[::1] cell_of_row not None, const row_t[::1] indptr
             left[at[c]] -= 1
             out[i] = group[at[c]]
     return out_
+
+
+def hand_out(const index_t[::1] item not None, const count_t[::1] wanted not None, const count_t[::1] rows not None):
+    """Rows of each cell so that every item gets what it wants of the `rows` its cells have, cells in order. int64."""
+    out_ = np.zeros(item.shape[0], dtype=np.int64)
+    left_ = np.array(wanted, dtype=np.int64)
+    cdef count_t[::1] out = out_, left = left_
+    cdef row_t c
+    cdef count_t take
+    with nogil:
+        for c in range(item.shape[0]):
+            take = rows[c] if rows[c] < left[item[c]] else left[item[c]]
+            left[item[c]] -= take
+            out[c] = take
+    return out_

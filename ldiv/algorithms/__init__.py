@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import iter_modules
 from typing import Any
 
 from ldiv.errors import InputError
@@ -89,8 +91,8 @@ def get(name: str) -> Algorithm:
 
 @cache
 def _load() -> None:
-    from ldiv.algorithms import hilbert, multidim, topdown, tp  # noqa: F401
-
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
     for point in entry_points(group=GROUP):
         found = point.load()
         _registry.setdefault(found.name, found)

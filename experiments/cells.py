@@ -1,0 +1,30 @@
+"""A cell of the grid: what is solved once and stored once. Apart from the grid, so that a change of the grid keeps the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Cell", "Table"]
+
+
+@dataclass(frozen=True, order=True)
+class Table:
+    """A table of the grid: the first n rows of a data set on some attributes."""
+
+    dataset: str
+    n: int
+    attributes: tuple[str, ...]
+    sensitive: str
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One cell of the grid, solved once and stored once.
+
+    `measure` is a function of experiments.measure: quality, divergence or seconds.
+    """
+
+    table: Table
+    l: int
+    algorithm: str
+    measure: str = "quality"

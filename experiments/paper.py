@@ -1,0 +1,156 @@
+"""The paper's figures (section 6), and those of our own beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from experiments.figures import FIGURES, Figure, Rows, curve, grid_cells
+from experiments.cells import Cell, Table
+from experiments.grid import FIXED_D, FIXED_L, LEVELS, REAL, REAL_N, Panel, Scale, tables
+from experiments.plotting import Line, bars, differences, lines
+from experiments.results import Point, Results
+
+__all__ = ["ALONG_D", "ALONG_L", "CENSUS", "DIMENSIONS", "along_n", "include"]
+
+DIMENSIONS = range(1, 8)
+ALONG_L: list[Point] = [(l, FIXED_D, None) for l in LEVELS]
+ALONG_D: list[Point] = [(FIXED_L, d, None) for d in DIMENSIONS]
+CENSUS: list[Point] = [(l, d, None) for d in DIMENSIONS for l in LEVELS]
+
+RIVALS = ("hilbert", "tp", "tp+")
+STARS = {name: (name, "stars") for name in RIVALS}
+SECONDS = {name: (name, "seconds") for name in RIVALS}
+KL = {"tds": ("tds", "kl"), "tp+": ("tp+", "kl"), "TP+ multi-dimensional": ("tp+", "multidim")}
+
+
+def include(algorithm: str) -> None:
+    """Draw one more algorithm, a user's own say, into the figures of stars, seconds and KL."""
+    STARS[algorithm] = (algorithm, "stars")
+    SECONDS[algorithm] = (algorithm, "seconds")
+    KL[algorithm] = (algorithm, "kl")
+
+
+def along_n(scale: Scale) -> list[Point]:
+    return [(FIXED_L, FIXED_D, n) for n in scale.sizes]
+
+
+# -- the census of phases ---------------------------------------------------------------------------------------------
+
+
+def census_cells(scale: Scale) -> Iterator[Cell]:
+    return grid_cells(scale, CENSUS, ["tp"])
+
+
+def census_rows(results: Results) -> Rows:
+    out = []
+    for panel in results.scale.panels:
+        for l in LEVELS:
+            phases = [int(p) for d in DIMENSIONS for p in results.values(panel, "phase", "tp", l, d)]
+            out.append({"panel": panel.label, "l": l, **{f"phase {k}": phases.count(k) for k in (1, 2, 3)}})
+    return out
+
+
+def census_draw(data: Rows, path: Path) -> None:
+    bars(data, "panel", "l", ["phase 1", "phase 2", "phase 3"], "tables", path)
+
+
+# -- the family on which phase three runs -------------------------------------------------------------------------------
+
+COPIES = (1, 2, 5, 10, 20, 50, 100, 200)
+FAMILY_LEVELS = (4, 6, 8, 10)
+
+
+def family_cell(k: int, l: int) -> Cell:
+    return Cell(Table("phase three", k, ("A1",), str(l)), l, "tp")
+
+
+def family_cells(scale: Scale) -> Iterator[Cell]:
+    return (family_cell(k, l) for l in FAMILY_LEVELS for k in COPIES)
+
+
+def family_rows(results: Results) -> Rows:
+    out = []
+    for l in FAMILY_LEVELS:
+        for k in COPIES:
+            r = results.of(family_cell(k, l))
+            bound = max(r["residue_sizes"][0], l * r["residue_heights"][0])
+            out.append({
+                "l": l, "copies": k, "n": r["n"], "phase": r["phase"], "rounds": r["rounds"],
+                "R after phase two": r["residue_sizes"][1], "R": r["residue_sizes"][2], "lower bound": bound,
+                "ratio": r["residue_sizes"][2] / bound,
+            })
+    return out
+
+
+def family_draw(data: Rows, path: Path) -> None:
+    points = [Line("rounds of phase three", f"l = {r['l']}", r["copies"], r["rounds"]) for r in data]
+    points += [Line("|R| over its lower bound", f"l = {r['l']}", r["copies"], r["ratio"]) for r in data]
+    lines(points, "copies k", "", path, xlog=True, shared=False)
+
+
+# -- is SAL / OCC a fair stand-in? -----------------------------------------------------------------------------------------
+
+FAIR_DIMENSIONS = (2, 4, 6)
+FAIR_LIMITS = {2: 12.0, 4: 5.0, 6: 5.0}
+KL_LIMIT = 10.0
+MODEL = (Panel("Income", "sal", "Income"), Panel("Occupation", "occ", "Occupation"))
+
+
+def fairness_cells(scale: Scale) -> Iterator[Cell]:
+    for panel in (*REAL, *MODEL):
+        for d in FAIR_DIMENSIONS:
+            for table in tables(scale, panel, d, REAL_N):
+                for algorithm in RIVALS:
+                    yield Cell(table, FIXED_L, algorithm)
+                yield Cell(table, FIXED_L, "tp+", "divergence")
+
+
+def fairness_rows(results: Results) -> Rows:
+    out = []
+    for real, model in zip(REAL, MODEL, strict=True):
+        for d in FAIR_DIMENSIONS:
+            measures = [(name, "stars", "quality", FAIR_LIMITS[d]) for name in RIVALS] + [("tp+", "kl", "divergence", KL_LIMIT)]
+            for algorithm, field, measure, limit in measures:
+                ours, theirs = (
+                    float(np.mean([results.of(Cell(t, FIXED_L, algorithm, measure))[field] for t in
+                                   tables(results.scale, panel, d, REAL_N)])) for panel in (model, real)
+                )
+                out.append({
+                    "panel": model.label, "d": d, "measure": f"{field} {algorithm}", "real": theirs, "model": ours,
+                    "difference %": 100 * (ours / theirs - 1), "limit %": limit,
+                })
+    return out
+
+
+def fairness_draw(data: Rows, path: Path) -> None:
+    differences(data, "panel", "d", "measure", "difference %", "limit %", path)
+
+
+for figure in [
+    curve("stars_vs_l", "Stars against l; mean of the 35 tables with d = 4", "section 6, stars against l",
+          x="l", fields=STARS, label="stars", points=lambda scale: ALONG_L),
+    curve("stars_vs_d", "Stars against d; l = 6, mean of all projections", "section 6, stars against d",
+          x="d", fields=STARS, label="stars", points=lambda scale: ALONG_D),
+    Figure("phase_census", "In which phase TP ends, over all 127 projections", "section 6, phases of TP",
+           census_cells, census_rows, census_draw),
+    curve("seconds_vs_l", "Seconds against l; d = 4", "section 6, time against l",
+          x="l", fields=SECONDS, label="seconds", points=lambda scale: ALONG_L, measure="seconds"),
+    curve("seconds_vs_d_l4", "Seconds against d; l = 4", "section 6, time against d (the caption's l)",
+          x="d", fields=SECONDS, label="seconds", points=lambda scale: [(4, d, None) for d in DIMENSIONS], measure="seconds"),
+    curve("seconds_vs_d_l6", "Seconds against d; l = 6", "section 6, time against d (the text's l)",
+          x="d", fields=SECONDS, label="seconds", points=lambda scale: ALONG_D, measure="seconds"),
+    curve("seconds_vs_n", "Seconds against n; d = 4, l = 6", "section 6, time against n",
+          x="n", fields=SECONDS, label="seconds", points=along_n, measure="seconds"),
+    curve("kl_vs_l", "KL-divergence against l; mean of the 35 tables with d = 4", "section 6, KL against l",
+          x="l", fields=KL, label="KL (nats)", points=lambda scale: ALONG_L, measure="divergence"),
+    curve("kl_vs_d", "KL-divergence against d; l = 6, mean of all projections", "section 6, KL against d",
+          x="d", fields=KL, label="KL (nats)", points=lambda scale: ALONG_D, measure="divergence"),
+    Figure("phase_three", "A family of tables on which TP does reach phase three", "ours (experiments/families.py)",
+           family_cells, family_rows, family_draw),
+    Figure("fairness", "SAL and OCC beside the real table; l = 6, n = 248,381, means over projections", "ours",
+           fairness_cells, fairness_rows, fairness_draw),
+]:
+    FIGURES[figure.name] = figure

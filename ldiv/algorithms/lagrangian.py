@@ -1,0 +1,242 @@
+"""Lagrangian: prices by dual ascent, whole rows by rounding and diving, what is left by TP and the cascade."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv._contingency import hand_out, tally
+from ldiv._histogram import Histogram
+from ldiv._prices import propose
+from ldiv._tp import Refinement, phase_one
+from ldiv.algorithms import register
+from ldiv.algorithms.cascade import Entries, cascade, descend
+from ldiv.contingency import Contingency
+from ldiv.prices import Ascent, Market
+from ldiv.release import Release
+
+__all__ = ["EFFORTS", "Effort", "lagrangian"]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to try.
+
+    Attributes
+    ----------
+    most : int
+        Patterns with at most this many stars (and the all-star one) have prices.
+    sweeps : int
+        Of the ascent.
+    dives : int
+        Rounds of fixing, each after `dive_sweeps` more sweeps on the rows not yet fixed; 0 rounds once.
+    """
+
+    most: int
+    sweeps: int
+    dives: int
+    dive_sweeps: int
+
+
+EFFORTS = {
+    "fast": Effort(3, 60, 0, 0),
+    "default": Effort(3, 100, 10, 10),
+    "best": Effort(4, 300, 20, 25),
+}
+HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
+DIVE_HEAT, DIVE_STEP = 0.03, 0.02
+
+
+class Assignment:
+    """Whole rows given to the groups of the patterns; every group is l-eligible at every moment."""
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        self.left = market.contingency.count.copy()
+        self.given = [np.zeros(items, dtype=np.int64) for items in market.items]           # rows of each item
+        self.rows: list[NDArray[np.int64] | None] = [None] * len(market.patterns)           # of each cell, by pattern
+
+    def absorb(self, p: int, proposal: NDArray[np.int64], keep: float = 0.0) -> None:
+        """Give a pattern the proposed rows as far as its groups stay l-eligible with them: phase one on what is there and what is new.
+
+        What is there is l-eligible, so the cut never reaches it. With `keep`, only groups that keep at least that part of their proposal
+        take anything.
+        """
+        market = self.market
+        item, indptr = market.item[p], market.indptr[p]
+        offered = tally(item, market.items[p], proposal)
+        kept = np.empty_like(offered)
+        size, _ = phase_one(indptr, self.given[p] + offered, market.l, kept)
+        more = kept - self.given[p]
+        if keep > 0:
+            lengths = np.diff(indptr)
+            before, wanted = (np.add.reduceat(x, indptr[:-1]) for x in (self.given[p], offered))
+            more *= np.repeat(size - before >= keep * wanted, lengths)
+        if more.any():
+            taken = hand_out(item, more, proposal)
+            self.left -= taken
+            self.given[p] += more
+            self.rows[p] = taken if self.rows[p] is None else self.rows[p] + taken
+
+    def refill(self) -> None:
+        """What is left joins groups where it fits, or founds new ones, fewest stars first."""
+        for p in range(len(self.market.patterns)):
+            if not self.left.any():
+                return
+            self.absorb(p, self.left)
+
+    def borrow(self) -> None:
+        """Make what is left l-eligible by TP's phases two and three on all groups, those with most stars first."""
+        market, c = self.market, self.market.contingency
+        residue = tally(c.sensitive, c.m, self.left)
+        if residue.sum() >= market.l * residue.max(initial=0):
+            return
+        indptr = np.concatenate([[0], *(x[1:] + o for x, o in zip(market.indptr, market.offset[:-1], strict=True))]).astype(np.int64)
+        sensitive = np.concatenate(market.sensitive)
+        kept = np.concatenate(self.given)
+        groups = len(indptr) - 1
+        group_of_item = np.repeat(np.arange(groups, dtype=np.int32), np.diff(indptr))
+        size = np.add.reduceat(kept, indptr[:-1])
+        height = np.maximum.reduceat(kept, indptr[:-1])
+        order = np.arange(groups, dtype=np.int32)[::-1].copy()
+        rank = np.empty(groups, dtype=np.int64)
+        rank[order] = np.arange(groups)
+        column = np.lexsort((rank[group_of_item], sensitive)).astype(np.int32)
+        column_indptr = np.searchsorted(sensitive[column], np.arange(c.m + 1)).astype(np.int64)
+        values = np.arange(c.m, dtype=np.int32)
+        run = Refinement(
+            Histogram(indptr, kept, size, height), sensitive, group_of_item, residue, market.l, column, column_indptr, order, values,
+            values,
+        )
+        run.phase_two()
+        if not run.eligible:
+            run.phase_three()
+        for p in range(len(market.patterns)):
+            gone = self.given[p] - kept[market.part(p)]
+            if gone.any():
+                back = hand_out(market.item[p], gone, self.rows[p])
+                self.rows[p] = self.rows[p] - back
+                self.given[p] = kept[market.part(p)].copy()
+                self.left += back
+
+    @property
+    def stars(self) -> int:
+        """An upper bound on the stars so far, what is left counted as all stars."""
+        market = self.market
+        fixed = sum(int(given.sum()) * stars for given, stars in zip(self.given, market.stars, strict=True))
+        return fixed + int(self.left.sum()) * market.contingency.d
+
+    def release(self, seed: int | None) -> Release:
+        """Borrow, send what is left down the cascade, and build the release."""
+        market, c = self.market, self.market.contingency
+        self.borrow()
+        entries = Entries()
+        cells = np.arange(len(c.count), dtype=np.int32)
+        for p, rows in enumerate(self.rows):
+            if rows is not None:
+                lengths = np.diff(market.indptr[p])
+                group_of_item = np.repeat(np.arange(len(lengths)), lengths)
+                entries.add(group_of_item[market.item[p]], cells, rows, len(lengths))
+        part, chosen = c.restrict(self.left)
+        if part.n:
+            descend(part, chosen, market.l, entries, seed)
+        return entries.release(c, l=market.l, algorithm="lagrangian")
+
+
+def rounding(market: Market, ascent: Ascent) -> Assignment:
+    """Whole rows from the shares: pattern by pattern, fewest stars first, then a refill."""
+    state = Assignment(market)
+    for p in range(len(market.patterns)):
+        state.absorb(p, propose(market.item[p], ascent.share[p], state.left, market.items[p]))
+    state.refill()
+    return state
+
+
+def diving(
+    market: Market, ascent: Ascent, effort: Effort, deadline: float, progress: Callable[[str], None] | None
+) -> Assignment:
+    """Fix the groups that rounding hardly changes, let prices settle for the others, and again."""
+    state = Assignment(market)
+    for turn in range(effort.dives):
+        keep = 0.95 - 0.65 * turn / max(effort.dives - 1, 1)
+        for p in range(len(market.patterns)):
+            state.absorb(p, propose(market.item[p], ascent.share[p], state.left, market.items[p]), keep)
+        if progress is not None:
+            progress(f"dive {turn + 1} of {effort.dives}: {int(state.left.sum()):,} rows not yet fixed")
+        if not state.left.any() or time.monotonic() > deadline:
+            break
+        ascent.fixed[:] = np.concatenate(state.given)
+        ascent.run(state.left, effort.dive_sweeps, (DIVE_HEAT, DIVE_HEAT), (DIVE_STEP, DIVE_STEP), deadline)
+    for p in range(len(market.patterns)):
+        state.absorb(p, propose(market.item[p], ascent.share[p], state.left, market.items[p]))
+    state.refill()
+    return state
+
+
+@register(
+    "lagrangian",
+    guarantee="l * d on stars; a proven lower bound with every release; never more stars than the cascade",
+    cost="O(sweeps * patterns * cells)",
+    source="this project; docs/near-optimal.md",
+)
+def lagrangian(
+    contingency: Contingency, l: int, *, seed: int | None = None, effort: str | Effort = "default",
+    time_limit: float | None = None, threads: int | None = None, progress: Callable[[str], None] | None = None,
+) -> Release:
+    """Near-optimal stars with a certificate, by Lagrangian prices on the eligibility constraints.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        Cells of an l-eligible table.
+    l : int
+    seed : int, optional
+        For the parts that TP and the cascade do.
+    effort : {"fast", "default", "best"} or Effort
+    time_limit : float, optional
+        Seconds, from the start; checked between sweeps. The release then depends on the machine's speed.
+    threads : int, optional
+        The result does not depend on it.
+    progress : callable, optional
+        Called with a line of text now and then.
+
+    Returns
+    -------
+    Release
+        ``info["bound"]`` is a proven lower bound on the stars of every release, ``info["prices"]`` its proof, ``info["sweeps"]`` what it took.
+
+    Notes
+    -----
+    Time O(sweeps * patterns * cells), space 12 bytes for each pattern and cell and 36 for each item.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> data = ldiv.datasets.load("acs2018", qi=["Gender", "Race", "MaritalStatus"])
+    >>> release = ldiv.solve(data, l=6, algorithm="lagrangian", effort="fast")
+    >>> release.info["bound"] <= release.stars < 1.1 * release.info["bound"]
+    True
+    """
+    c = contingency
+    deadline = time.monotonic() + time_limit if time_limit is not None else np.inf
+    best = cascade(c, l, seed=seed)
+    chosen = EFFORTS[effort] if isinstance(effort, str) else effort
+    if l == 1 or not c.n or best.stars == 0:
+        return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
+    market = Market(c, l, chosen.most, threads)
+    ascent = Ascent(market)
+    sweeps = ascent.run(c.count, chosen.sweeps, HEAT, STEP, deadline, progress)
+    prices = ascent.prices()
+    info = {"bound": market.bound(prices), "prices": prices, "sweeps": sweeps}
+    candidates = [rounding(market, ascent)]
+    if chosen.dives and time.monotonic() < deadline:
+        candidates.append(diving(market, ascent, chosen, deadline, progress))
+    for state in candidates:
+        release = state.release(seed)
+        if release.stars < best.stars:
+            best = release
+    return replace(best, algorithm="lagrangian", info={**best.info, **info})

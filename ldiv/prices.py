@@ -1,0 +1,180 @@
+"""Prices on the eligibility constraints: the Lagrangian dual of star minimisation, its ascent, and its exact value.
+
+A group's pillar pays its partners: docs/near-optimal.md has the derivation.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv import _prices
+from ldiv.contingency import Contingency
+
+__all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
+
+SCALE = 1 << 20             # prices are proven in units of 1 / SCALE star
+Pattern = tuple[int, ...]   # the attributes that are kept
+
+
+def patterns_up_to(d: int, most: int) -> list[Pattern]:
+    """The patterns with at most `most` stars, fewest first, and the all-star one last."""
+    sizes = [d - k for k in range(min(most, d) + 1)]
+    chosen = [kept for size in sizes for kept in combinations(range(d), size)]
+    return chosen if () in chosen else [*chosen, ()]
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices that prove a bound, in whole units of 1 / SCALE star.
+
+    Attributes
+    ----------
+    l : int
+    most : int
+        Patterns with more stars are left out, which the bound allows for (the all-star pattern is always there).
+    values : list of ndarray of int64
+        One array a pattern, an entry for each cell of its projection.
+    """
+
+    l: int
+    most: int
+    values: list[NDArray[np.int64]]
+
+
+class Market:
+    """Patterns, the items that cells fall into, and what is known of them.
+
+    Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    l : int
+    most : int
+        Patterns with at most this many stars, and the all-star one.
+    threads : int, optional
+        Default: two, or one where there is one core. The result does not depend on it.
+    """
+
+    def __init__(self, contingency: Contingency, l: int, most: int, threads: int | None = None) -> None:
+        c = self.contingency = contingency
+        self.l, self.most = l, min(most, c.d)
+        self.patterns = patterns_up_to(c.d, most)
+        self.threads = threads or min(2, os.cpu_count() or 1)
+        self.stars = [c.d - len(kept) for kept in self.patterns]
+        self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)       # within its pattern
+        self.indptr: list[NDArray[np.int64]] = []
+        self.sensitive: list[NDArray[np.int32]] = []
+        for p, kept in enumerate(self.patterns):
+            projected, self.item[p] = c.project(kept)
+            self.indptr.append(projected.indptr)
+            self.sensitive.append(projected.sensitive)
+        self.items = [len(s) for s in self.sensitive]
+        self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
+
+    def place(self) -> NDArray[np.int32]:
+        """Where each cell falls among the items of all patterns."""
+        return (self.item + self.offset[:-1, None]).astype(np.int32)
+
+    def part(self, p: int) -> slice:
+        """The items of a pattern among all."""
+        return slice(int(self.offset[p]), int(self.offset[p + 1]))
+
+    def bound(self, prices: Prices, rows: NDArray[np.int64] | None = None) -> int:
+        """The stars that every release must have, proven by these prices: integers throughout, rounded up.
+
+        O(patterns * cells).
+        """
+        cost = np.empty(self.offset[-1], dtype=np.int64)
+        for p, value in enumerate(prices.values):
+            if len(value) != self.items[p] or (len(value) and value.min() < 0):
+                raise ValueError(f"pattern {p} needs {self.items[p]} prices of at least 0")
+            lengths = np.diff(self.indptr[p])
+            worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
+            cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
+        # A pattern that is left out has more than `most` stars, and no prices: it costs at least most + 1.
+        cap = (self.most + 1) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
+        total = _prices.exact_bound(self.place(), cost, self.contingency.count if rows is None else rows, int(cap))
+        return max(0, -(-total // SCALE))
+
+
+class Ascent:
+    """Dual ascent by Adam on a soft minimum, with some rows already fixed or not.
+
+    Two passes over memory a sweep: cells answer the prices (split by cells), patterns adjust them (split by patterns); each number is
+    summed in one order whatever the number of threads.
+    """
+
+    DECAY = (0.9, 0.99)
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        total = int(market.offset[-1])
+        self.place = market.place()
+        self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
+        self.taken, self.fixed = np.zeros(total), np.zeros(total)
+        for p in range(len(market.patterns)):
+            self.cost[market.part(p)] = market.stars[p]
+        self.share = np.empty(self.place.shape, dtype=np.float32)
+        self.steps = 0
+        cells = self.place.shape[1]
+        self.chunks = [(k * cells // market.threads, (k + 1) * cells // market.threads) for k in range(market.threads)]
+
+    def respond(self, pool: ThreadPoolExecutor, rows: NDArray[np.float32], temperature: float) -> float:
+        """Cells spread over patterns at the present costs; returns the dual value of the rows."""
+        parts = pool.map(
+            lambda chunk: _prices.respond(self.place, self.cost, rows, temperature, *chunk, self.share), self.chunks
+        )
+        return sum(parts)
+
+    def adjust(self, pool: ThreadPoolExecutor, step: float) -> None:
+        """Move all prices one step."""
+        market, (one, two) = self.market, self.DECAY
+        self.steps += 1
+        correct = 1 / (1 - one**self.steps), 1 / (1 - two**self.steps)
+
+        def move(p: int) -> None:
+            s = market.part(p)
+            _prices.adjust(
+                market.item[p], self.share[p], market.indptr[p], self.fixed[s], self.price[s], self.first[s], self.second[s],
+                self.cost[s], self.taken[s], market.l, market.stars[p], step, one, two, *correct,
+            )
+
+        list(pool.map(move, range(len(market.patterns))))
+
+    def run(
+        self, rows: NDArray[np.int64], sweeps: int, temperature: tuple[float, float], step: tuple[float, float],
+        deadline: float = np.inf, progress: Callable[[str], None] | None = None,
+    ) -> int:
+        """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last prices. Returns the sweeps done."""
+        weight = rows.astype(np.float32)
+        done = 0
+        with ThreadPoolExecutor(self.market.threads) as pool:
+            for k in range(sweeps):
+                at = k / max(sweeps - 1, 1)
+                heat = temperature[0] * (temperature[1] / temperature[0]) ** at
+                value = self.respond(pool, weight, heat)
+                self.adjust(pool, step[0] * (step[1] / step[0]) ** at)
+                done += 1
+                if progress is not None and k % 10 == 9:
+                    progress(f"sweep {k + 1} of {sweeps}: dual value {value:,.0f}")
+                if time.monotonic() > deadline:
+                    break
+            self.respond(pool, weight, temperature[1])
+        return done
+
+    def prices(self) -> Prices:
+        """The present prices in whole units."""
+        market = self.market
+        whole = np.rint(self.price.astype(np.float64) * SCALE).astype(np.int64)
+        return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])
+
+
