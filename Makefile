@@ -17,11 +17,13 @@ reproduce: $(VENV)/installed
 	$(BIN)/python -m experiments run --quick
 	$(BIN)/python -m experiments figures --quick
 	$(BIN)/python -m experiments claims --quick
+	$(BIN)/python -m experiments report --quick
 
 full: $(VENV)/installed
 	$(BIN)/python -m experiments run --full
 	$(BIN)/python -m experiments figures --full
 	$(BIN)/python -m experiments claims --full
+	$(BIN)/python -m experiments report --full
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest

@@ -80,7 +80,7 @@ def lines(
         else:
             top = max(p.y for p in (points if shared else mine))
             ax.set_ylim(0, top * 1.05)
-            ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.6g}")
+            ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}" if abs(y) >= 1000 else f"{y:.6g}")
     axes[0].set_ylabel(label)
     axes[-1].legend(frameon=False, fontsize=9)
     save(figure, path)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import claims, figures, measure, paper, sources
+from experiments import claims, figures, measure, paper, report, sources
 from experiments.__main__ import main
 from experiments.cells import Cell, Table
 from experiments.grid import QUICK, Panel, Scale
@@ -105,6 +106,29 @@ def test_claims_can_fail_and_can_be_not_run(tmp_path):
     verdicts = {j.claim.name: j.verdict for j in claims.judge(Falling(Store(tmp_path), SMALL))}
     assert verdicts["stars-l"] == "fails"
     assert "| **fails** |" in claims.markdown(claims.judge(Falling(Store(tmp_path), SMALL)))
+
+
+def test_gallery_and_report(tmp_path, monkeypatch):
+    """A report from a small store; in headless Chromium, where there is one, it opens without an error."""
+    monkeypatch.setattr(paper, "COPIES", (1, 2))
+    store = Store(tmp_path / "results")
+    results = Results(store, SMALL)
+    assert run(figures.cells_of(SMALL, ["phase_three"]), store, jobs=1) == 0
+    figures.draw(results, ["phase_three"], tmp_path)
+    judged = claims.judge(results)
+    text = report.gallery(judged, SMALL, tmp_path).read_text()
+    assert "![A family of tables" in text and "stars_vs_l.png" not in text and text.count("not run") == len(claims.CLAIMS)
+    path = report.page(judged, SMALL, {"phase_three": figures.FIGURES["phase_three"].rows(results)}, tmp_path)
+    html = path.read_text()
+    assert "data:image/png;base64," in html and "http://" not in html and "https://" not in html and "src=\"/" not in html
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("the page was written; no Chromium to open it with")
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0", "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=60,
+    )
+    assert "<details>" in done.stdout and ":CONSOLE" not in done.stderr
 
 
 def test_command_line(tmp_path, capsys):
