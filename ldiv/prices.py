@@ -88,6 +88,26 @@ class Market:
         """The items of a pattern among all."""
         return slice(int(self.offset[p]), int(self.offset[p + 1]))
 
+    def all_groups(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The groups of all patterns in one list: their items, and the group of each item."""
+        indptr = np.concatenate([[0], *(x[1:] + o for x, o in zip(self.indptr, self.offset[:-1], strict=True))]).astype(np.int64)
+        return indptr, np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+
+    def cells_by_group(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """For each pattern its cells in order of their items, shape (P, C); and for each group where its cells begin and end there."""
+        cells = np.empty_like(self.item)
+        bounds = []
+        for p, item in enumerate(self.item):
+            cells[p] = np.argsort(item, kind="stable")
+            ends = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=self.items[p]))])[self.indptr[p]]
+            bounds.append(np.stack([ends[:-1], ends[1:]], axis=1))
+        return cells, np.concatenate(bounds).astype(np.int64)
+
+    def finer(self) -> NDArray[np.int8]:
+        """finer[p, q]: pattern q keeps all that p keeps, and more."""
+        kept = [set(pattern) for pattern in self.patterns]
+        return np.array([[b > a for b in kept] for a in kept], dtype=np.int8)
+
     def bound(self, prices: Prices, rows: NDArray[np.int64] | None = None) -> int:
         """The stars that every release must have, proven by these prices: integers throughout, rounded up.
 

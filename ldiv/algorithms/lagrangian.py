@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiv._contingency import hand_out, tally
 from ldiv._histogram import Histogram
+from ldiv._ledger import Ledger
 from ldiv._prices import propose
 from ldiv._tp import Refinement, phase_one
 from ldiv.algorithms import register
@@ -49,6 +50,7 @@ EFFORTS = {
 }
 HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
 DIVE_HEAT, DIVE_STEP = 0.03, 0.02
+PASSES = 8
 
 
 class Assignment:
@@ -89,17 +91,37 @@ class Assignment:
                 return
             self.absorb(p, self.left)
 
+    def settle(self) -> None:
+        """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars."""
+        market, c = self.market, self.market.contingency
+        indptr, group_of_item = market.all_groups()
+        cells, bounds = market.cells_by_group()
+        rows = np.zeros(market.item.shape, dtype=np.int32)
+        for p, mine in enumerate(self.rows):
+            if mine is not None:
+                rows[p] = mine
+        given = np.concatenate(self.given)
+        ledger = Ledger(
+            market.item, market.offset, group_of_item, indptr, np.array(market.stars, dtype=np.int32), market.finer(), cells,
+            bounds, given, rows, self.left, market.l,
+        )
+        ledger.improve(PASSES)
+        # A row sent to the all-star group costs d stars and needs partners that cost as much.
+        ledger.place(c.d * market.l)
+        ledger.improve(PASSES)
+        self.given = [given[market.part(p)] for p in range(len(market.patterns))]
+        self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
+
     def borrow(self) -> None:
         """Make what is left l-eligible by TP's phases two and three on all groups, those with most stars first."""
         market, c = self.market, self.market.contingency
         residue = tally(c.sensitive, c.m, self.left)
         if residue.sum() >= market.l * residue.max(initial=0):
             return
-        indptr = np.concatenate([[0], *(x[1:] + o for x, o in zip(market.indptr, market.offset[:-1], strict=True))]).astype(np.int64)
+        indptr, group_of_item = market.all_groups()
         sensitive = np.concatenate(market.sensitive)
         kept = np.concatenate(self.given)
         groups = len(indptr) - 1
-        group_of_item = np.repeat(np.arange(groups, dtype=np.int32), np.diff(indptr))
         size = np.add.reduceat(kept, indptr[:-1])
         height = np.maximum.reduceat(kept, indptr[:-1])
         order = np.arange(groups, dtype=np.int32)[::-1].copy()
@@ -133,6 +155,7 @@ class Assignment:
     def release(self, seed: int | None) -> Release:
         """Borrow, send what is left down the cascade, and build the release."""
         market, c = self.market, self.market.contingency
+        self.settle()
         self.borrow()
         entries = Entries()
         cells = np.arange(len(c.count), dtype=np.int32)

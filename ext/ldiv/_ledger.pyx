@@ -1,0 +1,176 @@
+"""Who is published in which group: moves of single rows between l-eligible groups of all patterns."""
+
+from ldiv._types cimport count_t, index_t, row_t
+
+import numpy as np
+
+
+cdef class Ledger:
+    """Whole rows of cells given to the groups of patterns. Every group is l-eligible between calls.
+
+    Ledger(item, offset, group_of_item, indptr, stars, finer, cells, bounds, given, rows, left, l)
+
+    `item[p, c]` is where cell c falls in pattern p, within the pattern; items and groups are numbered over all patterns from offset[p].
+    `cells[p]` lists the cells by item, `bounds[group]` says where a group's stand. `finer[p, q]` says that q keeps all that p keeps.
+    """
+    cdef const index_t[:, ::1] item
+    cdef const row_t[::1] offset            # pattern -> its first item
+    cdef const index_t[::1] group_of_item
+    cdef const row_t[::1] indptr            # group -> its items
+    cdef const index_t[::1] stars           # of a pattern; patterns come by stars, fewest first
+    cdef const signed char[:, ::1] finer
+    cdef const index_t[:, ::1] cells
+    cdef const row_t[:, ::1] bounds         # group -> its places in cells[p], from and to
+    cdef count_t[::1] given                 # rows of an item
+    cdef index_t[:, ::1] rows               # rows of a cell in a pattern
+    cdef count_t[::1] left                  # rows of a cell not in any group
+    cdef count_t[::1] size
+    cdef count_t[::1] height
+    cdef count_t l
+    cdef row_t[:, ::1] loan                 # scratch: the partners found, as (pattern, cell)
+
+    def __init__(self, const index_t[:, ::1] item not None, const row_t[::1] offset not None,
+                 const index_t[::1] group_of_item not None, const row_t[::1] indptr not None,
+                 const index_t[::1] stars not None, const signed char[:, ::1] finer not None,
+                 const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not None, count_t[::1] given not None,
+                 index_t[:, ::1] rows not None, count_t[::1] left not None, count_t l):
+        self.item, self.offset, self.group_of_item, self.indptr = item, offset, group_of_item, indptr
+        self.stars, self.finer, self.cells, self.bounds = stars, finer, cells, bounds
+        self.given, self.rows, self.left, self.l = given, rows, left, l
+        self.size = np.add.reduceat(np.asarray(given), np.asarray(indptr)[:-1])
+        self.height = np.maximum.reduceat(np.asarray(given), np.asarray(indptr)[:-1])
+        self.loan = np.empty((l + 1, 2), dtype=np.int64)
+
+    cdef inline row_t at(self, Py_ssize_t p, row_t c) noexcept nogil:
+        """The item of a cell in a pattern."""
+        return self.offset[p] + self.item[p, c]
+
+    cdef inline void enter(self, Py_ssize_t p, row_t c) noexcept nogil:
+        cdef row_t i = self.at(p, c)
+        cdef index_t g = self.group_of_item[i]
+        self.given[i] += 1
+        self.rows[p, c] += 1
+        self.size[g] += 1
+        if self.given[i] > self.height[g]:
+            self.height[g] = self.given[i]
+
+    cdef inline void leave(self, Py_ssize_t p, row_t c) noexcept nogil:
+        cdef row_t i = self.at(p, c), k
+        cdef index_t g = self.group_of_item[i]
+        cdef count_t top = 0
+        self.given[i] -= 1
+        self.rows[p, c] -= 1
+        self.size[g] -= 1
+        if self.given[i] + 1 == self.height[g]:
+            for k in range(self.indptr[g], self.indptr[g + 1]):
+                if self.given[k] > top:
+                    top = self.given[k]
+            self.height[g] = top
+
+    cdef inline bint may_leave(self, Py_ssize_t p, row_t c) noexcept nogil:
+        """Whether the group stays l-eligible without one row of the cell."""
+        cdef row_t i = self.at(p, c), k
+        cdef index_t g = self.group_of_item[i]
+        if self.size[g] - 1 >= self.l * self.height[g]:
+            return True
+        if self.given[i] < self.height[g] or self.size[g] - 1 < self.l * (self.height[g] - 1):
+            return False
+        for k in range(self.indptr[g], self.indptr[g + 1]):     # the only pillar may go
+            if k != i and self.given[k] == self.height[g]:
+                return False
+        return True
+
+    cdef inline count_t missing(self, Py_ssize_t p, row_t c) noexcept nogil:
+        """How many partners a row of the cell needs to enter the pattern's group."""
+        cdef row_t i = self.at(p, c)
+        cdef index_t g = self.group_of_item[i]
+        cdef count_t top = self.height[g] if self.height[g] > self.given[i] else self.given[i] + 1
+        cdef count_t need = self.l * top - self.size[g] - 1
+        return need if need > 0 else 0
+
+    cdef bint enter_with_partners(self, Py_ssize_t p, row_t c, count_t need) noexcept nogil:
+        """Put one row of cell c in pattern p with `need` partners from groups of finer patterns that stay l-eligible; False if there are not
+        so many."""
+        cdef row_t i = self.at(p, c), j, k
+        cdef index_t g = self.group_of_item[i]
+        cdef Py_ssize_t q
+        cdef count_t top = self.height[g] if self.height[g] > self.given[i] else self.given[i] + 1, found = 0
+        self.enter(p, c)
+        for q in range(p - 1, -1, -1):          # partners that have most stars already cost least
+            if found == need:
+                break
+            if not self.finer[p, q]:
+                continue
+            for k in range(self.bounds[g, 0], self.bounds[g, 1]):
+                if found == need:
+                    break
+                j = self.cells[p, k]
+                while found < need and self.rows[q, j] > 0 and self.given[self.at(p, j)] < top and self.may_leave(q, j):
+                    self.leave(q, j)
+                    self.enter(p, j)
+                    self.loan[found, 0], self.loan[found, 1] = q, j
+                    found += 1
+        if found == need:
+            return True
+        while found > 0:                        # give all back
+            found -= 1
+            self.leave(p, self.loan[found, 1])
+            self.enter(self.loan[found, 0], self.loan[found, 1])
+        self.leave(p, c)
+        return False
+
+    def place(self, count_t limit):
+        """Give what is left to groups, cheapest first: one row for stars[p] plus what its partners pay, at most `limit` stars.
+
+        Returns how many rows found a place. The levels are the costs with partners of no stars; after every placement that needed partners
+        the cheaper levels are tried again, since a new group takes other rows in for nothing.
+        """
+        cdef Py_ssize_t patterns = self.item.shape[0], p
+        cdef row_t placed = 0, c, before
+        cdef count_t level, need
+        cdef row_t[::1] waiting = np.flatnonzero(np.asarray(self.left))
+        cdef row_t w
+        with nogil:
+            level = 1
+            while level <= limit:
+                before = placed
+                for w in range(waiting.shape[0]):
+                    c = waiting[w]
+                    if self.left[c] == 0:
+                        continue
+                    for p in range(patterns):
+                        if self.stars[p] > level:
+                            break
+                        need = self.missing(p, c)
+                        if self.stars[p] * (1 + need) > level or (self.stars[p] == 0 and need > 0):
+                            continue
+                        while self.left[c] > 0 and self.missing(p, c) == need and self.enter_with_partners(p, c, need):
+                            self.left[c] -= 1
+                            placed += 1
+                        if self.left[c] == 0:
+                            break
+                level = 1 if placed > before and level > 1 else level + 1
+        return placed
+
+    def improve(self, row_t passes):
+        """Move single rows to groups with fewer stars while both groups stay l-eligible. Returns the stars saved."""
+        cdef Py_ssize_t patterns = self.item.shape[0], p, q
+        cdef row_t c, turn
+        cdef count_t saved = 0, before
+        with nogil:
+            for turn in range(passes):
+                before = saved
+                for p in range(patterns - 1, 0, -1):
+                    for c in range(self.item.shape[1]):
+                        if self.rows[p, c] == 0:
+                            continue
+                        for q in range(p):
+                            if self.stars[q] >= self.stars[p] or self.rows[p, c] == 0:
+                                break
+                            while self.rows[p, c] > 0 and self.missing(q, c) == 0 and self.may_leave(p, c):
+                                self.leave(p, c)
+                                self.enter(q, c)
+                                saved += self.stars[p] - self.stars[q]
+                if saved == before:
+                    break
+        return saved
