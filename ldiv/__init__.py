@@ -7,6 +7,14 @@ from ldiv import datasets
 from ldiv._version import __version__
 from ldiv.algorithms import Algorithm, algorithms, register
 from ldiv.api import anonymize, solve
+from ldiv.bounds import (
+    Certificate,
+    load_certificate,
+    save_certificate,
+    star_bound,
+    tuple_bound,
+    verify_certificate,
+)
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, LdivError, NotEligibleError, UnsafeReleaseError
 from ldiv.measures import average_group_size, discernibility, kl_divergence, ncp
@@ -17,6 +25,7 @@ from ldiv.taxonomy import Taxonomy
 
 __all__ = [
     "Algorithm",
+    "Certificate",
     "CheckReport",
     "Contingency",
     "Domain",
@@ -37,8 +46,13 @@ __all__ = [
     "datasets",
     "discernibility",
     "kl_divergence",
+    "load_certificate",
     "max_l",
     "ncp",
     "register",
+    "save_certificate",
     "solve",
+    "star_bound",
+    "tuple_bound",
+    "verify_certificate",
 ]

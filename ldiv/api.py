@@ -14,7 +14,7 @@ from ldiv.release import Release
 
 __all__ = ["anonymize", "solve"]
 
-DEFAULT_ALGORITHM = "tp"
+DEFAULT_ALGORITHM = "auto"
 
 
 def anonymize(
@@ -43,7 +43,7 @@ def anonymize(
     l : int
         At least 1. The largest feasible one is :func:`ldiv.max_l`.
     algorithm : str
-        A name from :func:`ldiv.algorithms`.
+        A name from :func:`ldiv.algorithms`. The default takes ``effort="fast"``, ``"default"`` or ``"best"`` and ``time_limit=`` as options.
     star : str or None, default "*"
         What a suppressed cell shows; None writes a null and keeps the column's dtype where that can hold one.
     domains : mapping, optional

@@ -18,8 +18,10 @@ except ImportError as error:        # pragma: no cover
 
 from ldiv import algorithms, datasets
 from ldiv.api import DEFAULT_ALGORITHM, anonymize
+from ldiv.bounds import load_certificate, save_certificate, verify_certificate
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.files import read_table, write_table
+from ldiv.microdata import Microdata
 from ldiv.privacy import check
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -59,6 +61,8 @@ def anonymize_command(
     l: L,
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the release goes; CSV or Parquet by its ending.")],
     algorithm: Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")] = DEFAULT_ALGORITHM,
+    effort: Annotated[str, typer.Option(help="Of the default algorithm: fast, default or best.")] = "default",
+    certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz).")] = None,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
     seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
     delimiter: Delimiter = ",",
@@ -70,14 +74,19 @@ def anonymize_command(
     if output.exists() and output.samefile(file):
         raise InputError(f"the release would overwrite its own source {str(file)!r}: choose another -o")
     table = _read(file, delimiter, names)
+    options = {"effort": effort} if algorithm in ("auto", "lagrangian") else {}
     with stage(f"anonymizing {table.num_rows:,} rows with {algorithm}"):
         release = anonymize(
             table, qi, sensitive, l, algorithm=algorithm, star=star, seed=seed,
-            missing={"qi": missing_qi, "sensitive": missing_sensitive},
+            missing={"qi": missing_qi, "sensitive": missing_sensitive}, **options,
         )
+        proof = release.certificate if certificate is not None else None
     with stage(f"writing {output}"):
         write_table(release.frame, output, delimiter=delimiter, header=names is None, like=table)
     notes.print(release.summary(), markup=False)
+    if proof is not None and certificate is not None:
+        save_certificate(proof, certificate, l=l, qi=qi, sensitive=sensitive, rows=release.n)
+        notes.print(str(proof), markup=False)
 
 
 @app.command("check")
@@ -107,6 +116,33 @@ def check_command(
     if hidden > 0:
         print(f"  and {hidden:,} more groups")
     if not report:
+        raise typer.Exit(1)
+
+
+@app.command("verify")
+def verify_command(
+    file: File,
+    certificate: Annotated[Path, typer.Argument(help="A certificate that 'ldiv anonymize --certificate' saved.")],
+    release: Annotated[Path | None, typer.Option(help="The released table: its stars are counted and it is checked too.")] = None,
+    star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
+    delimiter: Delimiter = ",",
+    names: Names = None,
+) -> None:
+    """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not."""
+    claim, about = load_certificate(certificate)
+    missing = {"qi": "value", "sensitive": "value"}
+    data = Microdata.from_frame(_read(file, delimiter, names), about["qi"], about["sensitive"], missing=missing)
+    proven = verify_certificate(data, claim, about["l"])
+    holds = proven >= claim.bound
+    print(f"{'proven' if holds else 'NOT PROVEN'}: no {about['l']}-diverse release of {file} has fewer than {proven:,} stars")
+    if release is not None:
+        table = _read(release, delimiter, names)
+        stars = sum(value == star for name in about["qi"] for value in table.column(name).to_pylist())
+        report = check(table, about["qi"], about["sensitive"], about["l"], missing=missing)
+        print(f"{release}: {stars:,} stars, {stars / max(proven, 1):.4f} times the bound, "
+              f"{'l-diverse' if report else 'NOT l-diverse'}")
+        holds = holds and bool(report) and stars == claim.stars
+    if not holds:
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,18 @@ from numpy.typing import NDArray
 from ldiv import _prices
 from ldiv.contingency import Contingency
 
-__all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
+__all__ = ["SCALE", "Ascent", "Market", "Prices", "affordable", "patterns_up_to"]
 
 SCALE = 1 << 20             # prices are proven in units of 1 / SCALE star
 Pattern = tuple[int, ...]   # the attributes that are kept
+
+
+def affordable(contingency: Contingency, most: int, budget: int) -> int:
+    """The most stars, up to `most`, for which patterns times cells stay within a budget; at least 1."""
+    d, cells = contingency.d, len(contingency.count)
+    while most > 1 and sum(comb(d, k) for k in range(most + 1)) * cells > budget:
+        most -= 1
+    return most
 
 
 def patterns_up_to(d: int, most: int) -> list[Pattern]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from ldiv import _contingency
 from ldiv.contingency import Contingency, rank_rows
 from ldiv.errors import LdivError, UnsafeReleaseError
+
+if TYPE_CHECKING:
+    from ldiv.bounds import Certificate
 
 __all__ = ["Release", "Subdomain"]
 
@@ -207,6 +210,23 @@ class Release:
     def phase(self) -> int | None:
         """The phase in which TP ended (1, 2 or 3); None for algorithms without TP."""
         return self.info.get("phase")
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Stars, a proven lower bound on the stars of every release, and the proof: prices where the algorithm left them, else counting.
+
+        Raises
+        ------
+        LdivError
+            The release publishes sub-domains, to which bounds on stars do not apply.
+        """
+        from ldiv.bounds import Certificate, star_bound
+
+        if not self.is_suppression:
+            raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
+        if self.info.get("prices") is not None:
+            return Certificate(self.stars, self.info["bound"], "prices", self.info["prices"])
+        return Certificate(self.stars, star_bound(self.contingency, self.l), "counting")
 
     # -- safety and decoding ---------------------------------------------------------------------------------------
 

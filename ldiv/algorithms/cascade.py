@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import replace
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from ldiv.contingency import Contingency
 from ldiv.release import Release
 
 __all__ = ["Entries", "cascade", "descend"]
+
+SUBSETS = 1000              # levels with more projections than this are passed over: tables of more than a dozen attributes
 
 
 class Entries:
@@ -58,6 +61,8 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
     for k in range(1, part.d):
         if not part.n:
             return
+        if comb(part.d, k) > SUBSETS:
+            continue
         heap = [(-part.n - 1, subset, -1) for subset in combinations(range(part.d), part.d - k)]
         version = 0
         while heap:

@@ -17,7 +17,7 @@ from ldiv._tp import Refinement, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries, cascade, descend
 from ldiv.contingency import Contingency
-from ldiv.prices import Ascent, Market
+from ldiv.prices import Ascent, Market, affordable
 from ldiv.release import Release
 
 __all__ = ["EFFORTS", "Effort", "lagrangian"]
@@ -51,6 +51,7 @@ EFFORTS = {
 HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
 DIVE_HEAT, DIVE_STEP = 0.03, 0.02
 PASSES = 8
+BUDGET = 120_000_000         # patterns times cells: about 3 GB
 
 
 class Assignment:
@@ -250,7 +251,7 @@ def lagrangian(
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
     if l == 1 or not c.n or best.stars == 0:
         return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
-    market = Market(c, l, chosen.most, threads)
+    market = Market(c, l, affordable(c, min(chosen.most, c.d), BUDGET), threads)
     ascent = Ascent(market)
     sweeps = ascent.run(c.count, chosen.sweeps, HEAT, STEP, deadline, progress)
     prices = ascent.prices()

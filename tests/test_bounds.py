@@ -1,0 +1,146 @@
+"""Lower bounds against the linear program and the exact optimum, and certificates that are checked again."""
+
+import itertools
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.sparse import lil_matrix
+from strategies import tables
+
+import ldiv
+from ldiv.prices import SCALE, Market, Prices
+
+
+def linear_program(contingency, l) -> float:
+    """The relaxation itself, from its definition: x[c, S] rows of cell c published with S kept."""
+    c = contingency
+    patterns = [s for k in range(c.d + 1) for s in itertools.combinations(range(c.d), k)]
+    cells = len(c.count)
+    rows_of = c.codes[c.group_of_cell]
+    equal = lil_matrix((cells, cells * len(patterns)))
+    groups, cost = {}, []
+    for p, kept in enumerate(patterns):
+        for k in range(cells):
+            column = p * cells + k
+            equal[k, column] = 1
+            cost.append(c.d - len(kept))
+            groups.setdefault((kept, tuple(rows_of[k, list(kept)])), []).append((column, int(c.sensitive[k])))
+    rows = []
+    for members in groups.values():
+        for v in {value for _, value in members}:
+            rows.append([(column, l * (value == v) - 1) for column, value in members])
+    upper = lil_matrix((len(rows), cells * len(patterns)))
+    for r, row in enumerate(rows):
+        for column, weight in row:
+            upper[r, column] = weight
+    solved = linprog(cost, A_ub=upper.tocsr(), b_ub=np.zeros(len(rows)), A_eq=equal.tocsr(), b_eq=c.count, method="highs")
+    assert solved.status == 0
+    return solved.fun
+
+
+def test_dual_is_below_the_program_which_is_below_the_optimum():
+    rng = np.random.default_rng(5)
+    ratios, optimal, solved = [], 0, 0
+    for _ in range(150):
+        n, d, m = int(rng.integers(4, 9)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
+        data = ldiv.Microdata.from_codes(rng.integers(0, 3, (n, d)), rng.integers(0, m, n), [3] * d + [m])
+        l = min(int(rng.integers(2, 4)), ldiv.max_l(data))
+        if l < 2:
+            continue
+        best = oracle.fewest_stars(oracle.rows_of(data.codes, data.sensitive), l)
+        program = linear_program(data.contingency, l)
+        release = ldiv.solve(data, l, algorithm="lagrangian", threads=1)
+        bound = release.info["bound"]
+        assert bound <= np.ceil(program - 1e-6) and program <= best + 1e-6 and best <= release.stars
+        assert ldiv.star_bound(data, l) <= best
+        solved += 1
+        optimal += release.stars == best
+        if best:
+            ratios.append(bound / best)
+    assert solved > 80 and optimal / solved > 0.85 and np.mean(ratios) > 0.85
+
+
+def test_dual_below_the_program_on_many_tables():
+    """Any prices at all prove a bound that the linear program cannot beat; random ones, many tables."""
+    rng = np.random.default_rng(9)
+    for _ in range(300):
+        n, d, m = int(rng.integers(2, 15)), int(rng.integers(1, 4)), int(rng.integers(2, 6))
+        data = ldiv.Microdata.from_codes(rng.integers(0, 3, (n, d)), rng.integers(0, m, n), [3] * d + [m])
+        l = ldiv.max_l(data)
+        program = linear_program(data.contingency, l)
+        for most in range(d + 1):
+            market = Market(data.contingency, l, most)
+            prices = Prices(l, most, [rng.integers(0, 2 * SCALE, k) * rng.integers(0, 2) for k in market.items])
+            assert market.bound(prices) <= np.ceil(program - 1e-6)
+
+
+@given(tables(max_rows=20))
+@settings(max_examples=100)
+def test_no_release_beats_a_bound(table):
+    data, l = table
+    lower, tuples = ldiv.star_bound(data, l), ldiv.tuple_bound(data, l)
+    for name, algorithm in ldiv.algorithms().items():
+        if algorithm.suppression:
+            release = ldiv.solve(data, l, algorithm=name)
+            assert release.stars >= lower and release.suppressed_rows >= tuples
+            assert release.certificate.bound <= release.stars
+
+
+@given(tables(max_rows=40), st.sampled_from([None, 5]))
+@settings(max_examples=100)
+def test_never_worse_than_the_simpler_ones(table, seed):
+    data, l = table
+    stars = [ldiv.solve(data, l, algorithm=name, seed=seed).stars for name in ("tp", "tp+", "cascade", "lagrangian")]
+    assert stars == sorted(stars, reverse=True)
+    assert ldiv.solve(data, l, seed=seed, effort="fast").stars == stars[2]
+
+
+FOUR = ["Age", "Gender", "Race", "MaritalStatus"]
+
+
+def test_the_shipped_table():
+    data = ldiv.datasets.load("acs2018", qi=FOUR)
+    for l, most in ((2, 2_600), (6, 38_256), (10, 89_980)):
+        assert ldiv.solve(data, l, algorithm="cascade").stars <= most
+    release = ldiv.solve(data, 6)
+    assert release.stars <= 23_406 and release.info["bound"] >= 22_424
+    assert release.certificate.ratio < 1.05 and "proof: prices" in str(release.certificate)
+    one, two = (ldiv.solve(data, 6, threads=k) for k in (1, 3))
+    assert one.stars == two.stars and np.array_equal(one.count, two.count) and np.array_equal(one.cell, two.cell)
+    assert one.info["bound"] == two.info["bound"]
+
+
+def test_certificates_are_saved_and_checked_again(tmp_path):
+    data = ldiv.datasets.load("acs2018", qi=["Gender", "Race", "MaritalStatus"])
+    certificate = ldiv.solve(data, 6).certificate
+    path = tmp_path / "proof.npz"
+    ldiv.save_certificate(certificate, path, qi=["Gender"])
+    again, about = ldiv.load_certificate(path)
+    assert about["qi"] == ["Gender"] and (again.stars, again.bound) == (certificate.stars, certificate.bound)
+    assert ldiv.verify_certificate(data, again, 6) == certificate.bound
+    boast = ldiv.Certificate(again.stars, again.bound + 1, again.proof, again.prices)
+    assert ldiv.verify_certificate(data, boast, 6) < boast.bound
+    with pytest.raises(ldiv.InputError, match="for l = 6, not 5"):
+        ldiv.verify_certificate(data, again, 5)
+    with pytest.raises(ldiv.InputError, match="does not fit this table"):
+        ldiv.verify_certificate(data.project(["Gender", "Race"]), again, 6)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ldiv.InputError, match="not a certificate"):
+        ldiv.load_certificate(path)
+    counted = ldiv.solve(data, 6, algorithm="tp").certificate
+    assert counted.proof == "counting" and ldiv.verify_certificate(data, counted, 6) == counted.bound
+    with pytest.raises(ldiv.LdivError, match="sub-domains"):
+        _ = ldiv.solve(data, 6, algorithm="mondrian").certificate
+
+
+def test_many_attributes_stay_affordable():
+    rng = np.random.default_rng(0)
+    data = ldiv.Microdata.from_codes(rng.integers(0, 2, (400, 20)), rng.integers(0, 5, 400))
+    release = ldiv.solve(data, 3)
+    assert release.max_l >= 3 and release.stars <= ldiv.solve(data, 3, algorithm="tp+").stars
+    with pytest.raises(ldiv.InputError, match="effort must be one of"):
+        ldiv.solve(data, 3, effort="heroic")
