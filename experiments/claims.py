@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.figures import write_csv
-from experiments.grid import FIXED_D, FIXED_L, LEVELS, Panel
+from experiments.grid import LEVELS, Panel
 from experiments.paper import ALONG_D, ALONG_L, CENSUS, DIMENSIONS, along_n
 from experiments.results import NotRunError, Point, Results
 

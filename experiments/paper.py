@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.figures import FIGURES, Figure, Rows, curve, grid_cells
 from experiments.cells import Cell, Table
+from experiments.figures import FIGURES, Figure, Rows, curve, grid_cells
 from experiments.grid import FIXED_D, FIXED_L, LEVELS, REAL, REAL_N, Panel, Scale, tables
 from experiments.plotting import Line, bars, differences, lines
 from experiments.results import Point, Results

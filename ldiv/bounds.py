@@ -171,7 +171,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
     with atomic(Path(path)) as stream:
         np.savez_compressed(
             stream, head=np.frombuffer(json.dumps(head, sort_keys=True).encode(), dtype=np.uint8),
-            **{f"p{k}": value for k, value in enumerate(values)},
+            **{f"p{k}": value for k, value in enumerate(values)},     # type: ignore[arg-type]
         )
 
 

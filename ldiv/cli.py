@@ -74,7 +74,7 @@ def anonymize_command(
     if output.exists() and output.samefile(file):
         raise InputError(f"the release would overwrite its own source {str(file)!r}: choose another -o")
     table = _read(file, delimiter, names)
-    options = {"effort": effort} if algorithm in ("auto", "lagrangian") else {}
+    options: dict[str, Any] = {"effort": effort} if algorithm in ("auto", "lagrangian") else {}
     with stage(f"anonymizing {table.num_rows:,} rows with {algorithm}"):
         release = anonymize(
             table, qi, sensitive, l, algorithm=algorithm, star=star, seed=seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +155,7 @@ def rank_rows(
     for size in sizes:
         whole *= size + shift
     narrow = whole < 1 << 32
-    key = np.zeros(n, dtype=np.uint32 if narrow else np.uint64)
+    key: NDArray[Any] = np.zeros(n, dtype=np.uint32 if narrow else np.uint64)
     for column, size in zip(columns, sizes, strict=True):
         size += shift
         if span * size >= 1 << 63:
@@ -174,5 +175,5 @@ def rank_rows(
     return rank, first, boundary
 
 
-def _rank(key: NDArray[np.unsignedinteger], span: int, limit: int) -> tuple[Index, NDArray[np.uint64]]:
+def _rank(key: NDArray[Any], span: int, limit: int) -> tuple[Index, NDArray[np.uint64]]:
     return _contingency.rank_direct(key, span) if span <= limit else _contingency.rank_hashed(key)

@@ -64,9 +64,9 @@ def gadget(points: Sequence[Point], size: int, m: int = 3) -> Gadget:
 
     Notes
     -----
-    l = 3. A row keeps the value 0 in an attribute only within the group of that point's rows, of which there are three; as l = 3 a group has three rows
-    or more, so a row keeps at most one attribute, and keeps one exactly in the group of a point's three rows: the threshold is reached iff these groups
-    partition the rows. Where two rows differ in the sensitive value their other codes differ; for rows of one dimension that share a sensitive
+    l = 3. A row keeps the value 0 in an attribute only within the group of that point's rows, of which there are three; as l = 3 a group has three
+    rows or more, so a row keeps at most one attribute, and keeps one exactly in the group of a point's three rows: the threshold is reached iff these
+    groups partition the rows. Where two rows differ in the sensitive value their other codes differ; for rows of one dimension that share a sensitive
     value, 3-eligibility forbids a group of them alone, and a group with a row of another dimension has no other code in common.
 
     References

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _contingency, _divergence
+from ldiv import _contingency, _divergence  # type: ignore[attr-defined]
 from ldiv.contingency import rank_rows
 from ldiv.release import Release
 
@@ -86,15 +86,15 @@ def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[n
         chosen = order[bounds[k]:bounds[k + 1]]
         volume = float(np.prod([float(size) for size, star in zip(c.sizes, stars, strict=True) if star]))
         if packed:
-            keys, mask, own = cell_key, _mask(stars, bits), entry_key[chosen]
+            keys, own, mask = cell_key, entry_key[chosen], _mask(stars, bits)
         else:       # no room for all bits: rank the tuples of the kept attributes
             kept = np.flatnonzero(~stars)
             columns = [np.concatenate([cell_rows[:, j], entry_rows[chosen, j]]) for j in kept]
             columns.append(np.concatenate([c.sensitive, entry_sensitive[chosen]]))
             rank, _, _ = rank_rows(columns, [*(c.sizes[j] for j in kept), c.m])
             both = rank.astype(np.uint64)
-            keys, mask, own = both[: len(c.count)], np.uint64(2**64 - 1), both[len(c.count):]
-        _divergence.spread_pattern(keys, int(mask), own, entry_count[chosen], 1.0 / volume, mass)
+            keys, own, mask = both[: len(c.count)], both[len(c.count):], 2**64 - 1
+        _divergence.spread_pattern(keys, mask, own, entry_count[chosen], 1.0 / volume, mass)
 
 
 def _pack(rows: NDArray[np.int32], sensitive: NDArray[np.int32], bits: list[int]) -> NDArray[np.uint64]:

@@ -9,9 +9,10 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +20,11 @@ from numpy.typing import NDArray
 from ldiv import _prices
 from ldiv.contingency import Contingency
 
-__all__ = ["SCALE", "Ascent", "Market", "Prices", "affordable", "patterns_up_to"]
+__all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
 
 SCALE = 1 << 20             # prices are proven in units of 1 / SCALE star
+SMALL = 200_000             # patterns times cells below which a second thread costs more than it gives
 Pattern = tuple[int, ...]   # the attributes that are kept
-
-
-def affordable(contingency: Contingency, most: int, budget: int) -> int:
-    """The most stars, up to `most`, for which patterns times cells stay within a budget; at least 1."""
-    d, cells = contingency.d, len(contingency.count)
-    while most > 1 and sum(comb(d, k) for k in range(most + 1)) * cells > budget:
-        most -= 1
-    return most
 
 
 def patterns_up_to(d: int, most: int) -> list[Pattern]:
@@ -157,14 +151,14 @@ class Ascent:
         cells = self.place.shape[1]
         self.chunks = [(k * cells // market.threads, (k + 1) * cells // market.threads) for k in range(market.threads)]
 
-    def respond(self, pool: ThreadPoolExecutor, rows: NDArray[np.float32], temperature: float) -> float:
+    def respond(self, spread: Callable[..., Any], rows: NDArray[np.float32], temperature: float) -> float:
         """Cells spread over patterns at the present costs; returns the dual value of the rows."""
-        parts = pool.map(
+        parts = spread(
             lambda chunk: _prices.respond(self.place, self.cost, rows, temperature, *chunk, self.share), self.chunks
         )
         return sum(parts)
 
-    def adjust(self, pool: ThreadPoolExecutor, step: float) -> None:
+    def adjust(self, spread: Callable[..., Any], step: float) -> None:
         """Move all prices one step."""
         market, (one, two) = self.market, self.DECAY
         self.steps += 1
@@ -177,7 +171,7 @@ class Ascent:
                 self.cost[s], self.taken[s], market.l, market.stars[p], step, one, two, *correct,
             )
 
-        list(pool.map(move, range(len(market.patterns))))
+        list(spread(move, range(len(market.patterns))))
 
     def run(
         self, rows: NDArray[np.int64], sweeps: int, temperature: tuple[float, float], step: tuple[float, float],
@@ -186,18 +180,20 @@ class Ascent:
         """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last prices. Returns the sweeps done."""
         weight = rows.astype(np.float32)
         done = 0
-        with ThreadPoolExecutor(self.market.threads) as pool:
+        alone = self.market.threads == 1 or self.place.size < SMALL
+        with nullcontext() if alone else ThreadPoolExecutor(self.market.threads) as pool:
+            spread = map if pool is None else pool.map
             for k in range(sweeps):
                 at = k / max(sweeps - 1, 1)
                 heat = temperature[0] * (temperature[1] / temperature[0]) ** at
-                value = self.respond(pool, weight, heat)
-                self.adjust(pool, step[0] * (step[1] / step[0]) ** at)
+                value = self.respond(spread, weight, heat)
+                self.adjust(spread, step[0] * (step[1] / step[0]) ** at)
                 done += 1
                 if progress is not None and k % 10 == 9:
                     progress(f"sweep {k + 1} of {sweeps}: dual value {value:,.0f}")
                 if time.monotonic() > deadline:
                     break
-            self.respond(pool, weight, temperature[1])
+            self.respond(spread, weight, temperature[1])
         return done
 
     def prices(self) -> Prices:

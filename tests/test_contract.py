@@ -19,8 +19,8 @@ def outcome(release):
 
 
 @every
+@settings(max_examples=40)
 @given(tables())
-@settings(max_examples=150)
 def test_release_is_l_diverse_to_an_outsider(name, table):
     data, l = table
     release = ldiv.solve(data, l, algorithm=name)
@@ -39,6 +39,7 @@ def decoded(release):
 
 
 @every
+@settings(max_examples=40)
 @given(tables())
 def test_release_is_truthful(name, table):
     data, l = table
@@ -52,6 +53,7 @@ def test_release_is_truthful(name, table):
 
 
 @every
+@settings(max_examples=40)
 @given(tables())
 def test_suppression_stars_are_minimal_for_its_groups(name, table):
     data, l = table
@@ -68,6 +70,7 @@ def test_suppression_stars_are_minimal_for_its_groups(name, table):
 
 
 @every
+@settings(max_examples=40)
 @given(tables(), st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(name, table, random):
     data, l = table
@@ -80,6 +83,7 @@ def test_row_order_does_not_matter(name, table, random):
 
 
 @every
+@settings(max_examples=40)
 @given(tables())
 def test_same_input_same_bytes_and_seed_is_reproducible(name, table):
     data, l = table
@@ -89,6 +93,7 @@ def test_same_input_same_bytes_and_seed_is_reproducible(name, table):
 
 
 @every
+@settings(max_examples=40)
 @given(tables())
 def test_input_is_not_changed(name, table):
     data, l = table
@@ -98,6 +103,7 @@ def test_input_is_not_changed(name, table):
 
 
 @every
+@settings(max_examples=40)
 @given(tables(max_l=1))
 def test_l_1_changes_nothing(name, table):
     data, _ = table

@@ -8,10 +8,10 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ldiv._hilbert import curve_keys
 from strategies import from_histograms, histogram_tables, tables
 
 import ldiv
-from ldiv._hilbert import curve_keys
 from ldiv.algorithms.hilbert import curve_order
 from ldiv.algorithms.multidim import transform
 from ldiv.algorithms.topdown import Specialisation
@@ -119,7 +119,8 @@ def ordered_tables():
     return st.builds(dress, tables(max_rows=25), st.lists(st.integers(0, 2), min_size=4, max_size=4))
 
 
-@pytest.mark.parametrize("name", sorted(ldiv.algorithms()))
+# Every kind of release: one residue, many groups, several patterns, sub-domains of each sort.
+@pytest.mark.parametrize("name", ["tp", "tp+", "hilbert", "cascade", "tds", "mondrian", "multidim"])
 @given(ordered_tables())
 @settings(max_examples=350)
 def test_kl_is_the_brute_force_sum(name, table):

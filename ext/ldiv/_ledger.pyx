@@ -4,6 +4,9 @@ from ldiv._types cimport count_t, index_t, row_t
 
 import numpy as np
 
+cdef enum:
+    LOOK = 4096         # places in which partners are sought before a row looks elsewhere
+
 
 cdef class Ledger:
     """Whole rows of cells given to the groups of patterns. Every group is l-eligible between calls.
@@ -27,6 +30,7 @@ cdef class Ledger:
     cdef count_t[::1] size
     cdef count_t[::1] height
     cdef count_t l
+    cdef row_t looked                       # places looked at, a deterministic measure of time
     cdef row_t[:, ::1] loan                 # scratch: the partners found, as (pattern, cell)
 
     def __init__(self, const index_t[:, ::1] item not None, const row_t[::1] offset not None,
@@ -95,6 +99,7 @@ cdef class Ledger:
         cdef index_t g = self.group_of_item[i]
         cdef Py_ssize_t q
         cdef count_t top = self.height[g] if self.height[g] > self.given[i] else self.given[i] + 1, found = 0
+        cdef row_t stop = self.looked + LOOK
         self.enter(p, c)
         for q in range(p - 1, -1, -1):          # partners that have most stars already cost least
             if found == need:
@@ -102,7 +107,8 @@ cdef class Ledger:
             if not self.finer[p, q]:
                 continue
             for k in range(self.bounds[g, 0], self.bounds[g, 1]):
-                if found == need:
+                self.looked += 1
+                if found == need or self.looked > stop:
                     break
                 j = self.cells[p, k]
                 while found < need and self.rows[q, j] > 0 and self.given[self.at(p, j)] < top and self.may_leave(q, j):
@@ -119,37 +125,55 @@ cdef class Ledger:
         self.leave(p, c)
         return False
 
-    def place(self, count_t limit):
-        """Give what is left to groups, cheapest first: one row for stars[p] plus what its partners pay, at most `limit` stars.
+    cdef row_t join(self, const row_t[::1] waiting, count_t most) noexcept nogil:
+        """Rows that need no partner join groups with at most `most` stars, fewest first. Returns how many."""
+        cdef Py_ssize_t p
+        cdef row_t w, c, joined = 0
+        for w in range(waiting.shape[0]):
+            c = waiting[w]
+            for p in range(self.item.shape[0]):
+                if self.left[c] == 0 or self.stars[p] > most:
+                    break
+                while self.left[c] > 0 and self.missing(p, c) == 0:
+                    self.enter(p, c)
+                    self.left[c] -= 1
+                    joined += 1
+        return joined
 
-        Returns how many rows found a place. The levels are the costs with partners of no stars; after every placement that needed partners
-        the cheaper levels are tried again, since a new group takes other rows in for nothing.
+    def place(self, count_t limit, count_t most, row_t effort):
+        """Give what is left to groups, cheapest first: a row and its partners pay stars[p] * (1 + partners) at the most, up to `limit`.
+
+        Only patterns with at most `most` stars. Returns how many rows found a place. A group founded with partners takes other rows in for
+        nothing, so after each level those are let in first. Stops after `effort` looks at places; what is left then is the caller's.
         """
         cdef Py_ssize_t patterns = self.item.shape[0], p
-        cdef row_t placed = 0, c, before
+        cdef row_t placed = 0, c, w, founded
         cdef count_t level, need
         cdef row_t[::1] waiting = np.flatnonzero(np.asarray(self.left))
-        cdef row_t w
+        self.looked = 0
         with nogil:
-            level = 1
-            while level <= limit:
-                before = placed
+            placed += self.join(waiting, most)
+            for level in range(1, limit + 1):
+                founded = 0
+                if self.looked > effort:
+                    break
                 for w in range(waiting.shape[0]):
                     c = waiting[w]
                     if self.left[c] == 0:
                         continue
+                    self.looked += patterns
                     for p in range(patterns):
-                        if self.stars[p] > level:
+                        if self.left[c] == 0 or self.stars[p] > level or self.stars[p] > most:
                             break
-                        need = self.missing(p, c)
-                        if self.stars[p] * (1 + need) > level or (self.stars[p] == 0 and need > 0):
+                        if self.stars[p] == 0:
                             continue
-                        while self.left[c] > 0 and self.missing(p, c) == need and self.enter_with_partners(p, c, need):
+                        need = self.missing(p, c)
+                        while self.left[c] > 0 and self.stars[p] * (1 + need) <= level and self.enter_with_partners(p, c, need):
                             self.left[c] -= 1
-                            placed += 1
-                        if self.left[c] == 0:
-                            break
-                level = 1 if placed > before and level > 1 else level + 1
+                            founded += 1
+                            need = self.missing(p, c)
+                if founded:
+                    placed += founded + self.join(waiting, most)
         return placed
 
     def improve(self, row_t passes):

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
-from scipy.sparse import csr_matrix, vstack
 
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries
-from ldiv.algorithms.lagrangian import EFFORTS, Effort, lagrangian
+from ldiv.algorithms.lagrangian import EFFORTS, EVERYTHING, Effort, lagrangian
 from ldiv.algorithms.tp import tp
 from ldiv.bounds import tuple_bound
 from ldiv.contingency import Contingency
@@ -40,6 +38,8 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     Release
         ``info``: ``optimal``, ``tuple_bound`` (proven), ``tuples``.
     """
+    from scipy.sparse import csr_matrix, vstack  # here, not above: scipy doubles the start of the command
+
     c = contingency
     cells = len(c.count)
     start = tp(c, l)
@@ -84,13 +84,19 @@ def fewest_stars(
     Release
         ``info``: ``optimal``, ``bound`` (proven), ``variables`` left of all.
     """
+    from scipy.sparse import csr_matrix
+
     c = contingency
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    start = lagrangian(c, l, effort=replace(chosen, most=c.d), threads=1)
+    start = lagrangian(c, l, effort=replace(chosen, patterns=1 << c.d), threads=1)
     prices = start.info.get("prices")
     bound = start.info["bound"]
     if bound >= start.stars or prices is None:
         return replace(start, algorithm="exact", info={**start.info, "bound": start.stars, "optimal": True})
+    if len(c.count) << c.d > EVERYTHING:
+        raise InputError(
+            f"too large for an exact answer: {len(c.count):,} cells with 2^{c.d} patterns; use fewer attributes or algorithm='lagrangian'"
+        )
     market = Market(c, l, c.d, threads=1)
     cost = np.concatenate([
         market.stars[p] * SCALE + l * value - np.repeat(np.add.reduceat(value, market.indptr[p][:-1]), np.diff(market.indptr[p]))
@@ -117,7 +123,8 @@ def fewest_stars(
     stars = np.array(market.stars)[pattern]
     budget = csr_matrix(stars[None, :].astype(float))
     solved = _program(
-        stars.astype(float), [eligible, budget], np.append(np.zeros(len(used)), most), np.zeros(variables), c.count[cell], time_limit, equal=(every, c.count)
+        stars.astype(float), [eligible, budget], np.append(np.zeros(len(used)), most), np.zeros(variables), c.count[cell],
+        time_limit, equal=(every, c.count),
     )
     info: dict[str, Any] = {"variables": variables, "all_variables": int(paid.size)}
     if solved.mip_dual_bound is not None and np.isfinite(solved.mip_dual_bound):
@@ -143,6 +150,8 @@ def matching(contingency: Contingency, l: int) -> Release:
     Every group splits into pairs of rows with different values. Rows with equal QI values are paired first, which is optimal because the number of
     differing attributes is a metric; the others by the Hungarian method. O(k^3) for k pairs that remain.
     """
+    from scipy.optimize import linear_sum_assignment
+
     c = contingency
     present = np.flatnonzero(c.histogram)
     sides = [np.where(c.sensitive == v, c.count, 0) for v in present]
@@ -223,6 +232,9 @@ def _program(
     cost: NDArray[np.float64], upper: list[Any], limits: NDArray[Any], low: NDArray[Any], high: NDArray[Any],
     time_limit: float | None, equal: tuple[Any, NDArray[Any]] | None = None,
 ) -> Any:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import vstack
+
     constraints = [LinearConstraint(vstack(upper), -np.inf, limits)]
     if equal is not None:
         constraints.append(LinearConstraint(equal[0], equal[1], equal[1]))

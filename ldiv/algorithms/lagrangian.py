@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,10 @@ from ldiv._tp import Refinement, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries, cascade, descend
 from ldiv.contingency import Contingency
-from ldiv.prices import Ascent, Market, affordable
+from ldiv.prices import Ascent, Market
 from ldiv.release import Release
 
-__all__ = ["EFFORTS", "Effort", "lagrangian"]
+__all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 
 
 @dataclass(frozen=True)
@@ -29,29 +30,48 @@ class Effort:
 
     Attributes
     ----------
-    most : int
-        Patterns with at most this many stars (and the all-star one) have prices.
+    patterns : int
+        So many patterns have prices whatever the size of the table; time is then proportional to the number of cells.
+    budget : int
+        More patterns while they times the cells stay within it: small tables get them all.
     sweeps : int
         Of the ascent.
     dives : int
         Rounds of fixing, each after `dive_sweeps` more sweeps on the rows not yet fixed; 0 rounds once.
     """
 
-    most: int
+    patterns: int
+    budget: int
     sweeps: int
     dives: int
     dive_sweeps: int
 
 
 EFFORTS = {
-    "fast": Effort(3, 60, 0, 0),
-    "default": Effort(3, 100, 10, 10),
-    "best": Effort(4, 300, 20, 25),
+    "fast": Effort(29, 4_000_000, 60, 0, 0),
+    "default": Effort(64, 8_000_000, 100, 10, 10),
+    "best": Effort(99, 60_000_000, 300, 20, 25),
 }
+MANY = 512                      # patterns beyond which the sweeps cost more than they bring
+EVERYTHING = 120_000_000        # patterns times cells that fit memory: about 3 GB
+
+
+def affordable(contingency: Contingency, effort: Effort) -> int:
+    """Up to how many stars patterns have prices."""
+    d, cells = contingency.d, len(contingency.count)
+    most = d
+    while most > 1:
+        patterns = sum(comb(d, k) for k in range(most + 1))
+        if (patterns <= MANY and patterns * cells <= effort.budget) or (patterns <= effort.patterns and patterns * cells <= EVERYTHING):
+            break
+        most -= 1
+    return most
+
+
 HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
 DIVE_HEAT, DIVE_STEP = 0.03, 0.02
 PASSES = 8
-BUDGET = 120_000_000         # patterns times cells: about 3 GB
+LOOKS = 200_000_000
 
 
 class Assignment:
@@ -107,8 +127,8 @@ class Assignment:
             bounds, given, rows, self.left, market.l,
         )
         ledger.improve(PASSES)
-        # A row sent to the all-star group costs d stars and needs partners that cost as much.
-        ledger.place(c.d * market.l)
+        # A row sent to the all-star group costs d stars and needs partners that cost as much: no place dearer than that.
+        ledger.place(c.d * market.l, c.d - 1, LOOKS)
         ledger.improve(PASSES)
         self.given = [given[market.part(p)] for p in range(len(market.patterns))]
         self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
@@ -240,9 +260,9 @@ def lagrangian(
     Examples
     --------
     >>> import ldiv
-    >>> data = ldiv.datasets.load("acs2018", qi=["Gender", "Race", "MaritalStatus"])
-    >>> release = ldiv.solve(data, l=6, algorithm="lagrangian", effort="fast")
-    >>> release.info["bound"] <= release.stars < 1.1 * release.info["bound"]
+    >>> data = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Race", "MaritalStatus"])
+    >>> release = ldiv.solve(data, l=6, algorithm="lagrangian")
+    >>> release.info["bound"] <= release.stars < 1.05 * release.info["bound"]
     True
     """
     c = contingency
@@ -251,7 +271,7 @@ def lagrangian(
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
     if l == 1 or not c.n or best.stars == 0:
         return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
-    market = Market(c, l, affordable(c, min(chosen.most, c.d), BUDGET), threads)
+    market = Market(c, l, affordable(c, chosen), threads)
     ascent = Ascent(market)
     sweeps = ascent.run(c.count, chosen.sweeps, HEAT, STEP, deadline, progress)
     prices = ascent.prices()

@@ -86,7 +86,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
         run.phase_three()
     sizes.append(run.residue_size)
     tops.append(run.height)
-    return Split(kept, phase, tuple(sizes), tuple(tops), run.rounds)
+    return Split(kept, phase, (sizes[0], sizes[1], sizes[2]), (tops[0], tops[1], tops[2]), run.rounds)
 
 
 @register(

@@ -224,7 +224,8 @@ def ipums(
 
     Notes
     -----
-    Cite IPUMS when you use its data (ipums.org). Labels are those of acs2018, whose coding of race, marital status, education and work class differs; use the codes.
+    Cite IPUMS when you use its data (ipums.org). Labels are those of acs2018, whose coding of race, marital status, education
+    and work class differs; use the codes.
     """
     return acs.microdata(ipums_columns(path, ddi), sensitive, qi)
 
@@ -250,7 +251,7 @@ def adult_frame(path: str | Path | None = None, *, complete: bool = False) -> Co
 
     file = find(path, ["adult.data", "adult.data.gz"], GET_ADULT)
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as stream:
-        rows = []
+        rows: list[list[str]] = []
         for row in csv.reader(io.StringIO(stream.read()), skipinitialspace=True):
             if row and len(row) != len(ADULT_NAMES):
                 raise InputError(f"{file}, line {len(rows) + 1}: {len(row)} fields, not {len(ADULT_NAMES)}")
