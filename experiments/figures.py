@@ -11,7 +11,7 @@ from typing import Any
 from experiments.cells import Cell
 from experiments.grid import Scale, tables
 from experiments.plotting import Line, lines
-from experiments.results import Point, Results
+from experiments.results import SAMPLED, Point, Results
 
 __all__ = ["FIGURES", "Figure", "Rows", "cells_of", "curve", "draw", "grid_cells", "write_csv"]
 
@@ -38,13 +38,14 @@ class Figure:
     cells: Callable[[Scale], Iterable[Cell]]
     rows: Callable[[Results], Rows]
     draw: Callable[[Rows, Path], None]
+    default: bool = True        # whether it is drawn without being named
 
 
 def grid_cells(
     scale: Scale, points: Iterable[Point], algorithms: Iterable[str], measure: str = "quality"
 ) -> Iterator[Cell]:
     """Every projection at every point, for every algorithm, in both panels."""
-    limit = scale.timed if measure == "seconds" else None
+    limit = scale.timed if measure in SAMPLED else None
     for panel in scale.panels:
         for l, d, n in points:
             for table in tables(scale, panel, d, n, limit):

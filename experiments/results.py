@@ -11,9 +11,12 @@ from experiments.cells import Cell
 from experiments.grid import Panel, Scale, tables
 from experiments.store import Store
 
-__all__ = ["NotRunError", "Point", "Results"]
+__all__ = ["SAMPLED", "NotRunError", "Point", "Results"]
 
 Point = tuple[int, int, int | None]         # l, d, n (None: all rows)
+
+
+SAMPLED = ("seconds", "nearness")           # measures taken on `timed` of the projections
 
 
 class NotRunError(LookupError):
@@ -37,7 +40,7 @@ class Results:
         self, panel: Panel, field: str, algorithm: str, l: int, d: int, *, measure: str = "quality", n: int | None = None
     ) -> np.ndarray[Any, Any]:
         """A field over the projections on d attributes (all, or those that are timed), in their order."""
-        limit = self.scale.timed if measure == "seconds" else None
+        limit = self.scale.timed if measure in SAMPLED else None
         chosen = tables(self.scale, panel, d, n, limit)
         return np.array([self.of(Cell(table, l, algorithm, measure))[field] for table in chosen])
 
