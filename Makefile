@@ -40,7 +40,7 @@ build: $(VENV)/installed
 coverage: $(VENV)/installed
 	LDIV_LINETRACE=1 $(BIN)/python setup.py -q build_ext --inplace
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest; status=$$?; \
+	$(BIN)/python -m coverage run -m pytest tests -m 'not slow'; status=$$?; \
 	$(BIN)/python -m coverage combine --quiet; \
 	$(BIN)/python -m coverage report --include='ldiv/*,ext/ldiv/*'; \
 	$(BIN)/python setup.py -q build_ext --inplace; exit $$status

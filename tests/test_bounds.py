@@ -42,6 +42,7 @@ def linear_program(contingency, l) -> float:
     return solved.fun
 
 
+@pytest.mark.slow
 def test_dual_is_below_the_program_which_is_below_the_optimum():
     rng = np.random.default_rng(5)
     ratios, optimal, solved = [], 0, 0
@@ -102,6 +103,7 @@ def test_never_worse_than_the_simpler_ones(table, seed):
 FOUR = ["Age", "Gender", "Race", "MaritalStatus"]
 
 
+@pytest.mark.slow
 def test_the_shipped_table():
     data = ldiv.datasets.load("acs2018", qi=FOUR)
     for l, most in ((2, 2_600), (6, 38_256), (10, 89_980)):
@@ -137,6 +139,7 @@ def test_certificates_are_saved_and_checked_again(tmp_path):
         _ = ldiv.solve(data, 6, algorithm="mondrian").certificate
 
 
+@pytest.mark.slow
 def test_many_attributes_stay_affordable():
     rng = np.random.default_rng(0)
     data = ldiv.Microdata.from_codes(rng.integers(0, 2, (400, 20)), rng.integers(0, 5, 400))

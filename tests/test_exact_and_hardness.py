@@ -54,6 +54,7 @@ def test_matching_for_two_values():
         assert release.stars == fewest_stars(data.contingency, 2, effort="fast").stars
 
 
+@pytest.mark.slow
 def test_a_time_limit_leaves_a_valid_release_and_a_proven_bound():
     data = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Race", "MaritalStatus"]).head(1500)
     release = ldiv.solve(data, 4, algorithm="exact", time_limit=2)

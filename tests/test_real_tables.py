@@ -48,6 +48,7 @@ def adult_file() -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(body), names=names, na_filter=False)
 
 
+@pytest.mark.slow
 def test_adult_with_question_marks_and_spaces():
     frame = adult_file()
     qi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
@@ -61,6 +62,7 @@ def test_adult_with_question_marks_and_spaces():
         ldiv.anonymize(frame, qi, "income", 2)
 
 
+@pytest.mark.slow
 def test_labelled_census_rows():
     frame = pl.read_csv(shared("acs2018_labels_50k.csv.gz"))
     qi = ["Age", "Gender", "Race", "Marital Status", "Education", "Work Class"]
@@ -73,6 +75,7 @@ def test_labelled_census_rows():
         assert (out[name].cast(pl.String).filter(kept) == frame[name].cast(pl.String).filter(kept)).all()
 
 
+@pytest.mark.slow
 def test_nist_with_24_columns():
     frame = pd.read_csv(shared("nist_national2019.csv"), dtype=str, na_filter=False)
     qi = [c for c in frame.columns if c not in ("PINCP", "PINCP_DECILE")]
@@ -84,6 +87,7 @@ def test_nist_with_24_columns():
     assert 0 < few.stars < release.stars
 
 
+@pytest.mark.slow
 def test_600k_rows():
     table = pl.read_csv(shared("table6_like_2024_600k.csv.gz"))
     qi = FOUR
