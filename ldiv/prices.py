@@ -111,7 +111,7 @@ class Market:
         kept = [set(pattern) for pattern in self.patterns]
         return np.array([[b > a for b in kept] for a in kept], dtype=np.int8)
 
-    def bound(self, prices: Prices, rows: NDArray[np.int64] | None = None) -> int:
+    def bound(self, prices: Prices) -> int:
         """The stars that every release must have, proven by these prices: integers throughout, rounded up.
 
         O(patterns * cells).
@@ -125,7 +125,7 @@ class Market:
             cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
         # A pattern that is left out has more than `most` stars, and no prices: it costs at least most + 1.
         cap = (self.most + 1) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
-        total = _prices.exact_bound(self.place(), cost, self.contingency.count if rows is None else rows, int(cap))
+        total = _prices.exact_bound(self.place(), cost, self.contingency.count, int(cap))
         return max(0, -(-total // SCALE))
 
 

@@ -111,7 +111,7 @@ class Release:
         used = count > 0
         if not used.all():
             group, cell, count = group[used], cell[used], count[used]
-        group, cell, count, published = _sorted(group, cell, count, published)
+        group, cell, count = _sorted(group, cell, count)
         if published is None:
             starts = _starts(group)
             group_of_cell = contingency.group_of_cell
@@ -122,7 +122,7 @@ class Release:
         rank, first, _ = rank_rows(
             [np.ascontiguousarray(order[:, j]) for j in range(contingency.d)], [s + 1 + kinds for s in contingency.sizes]
         )
-        group, cell, count, _ = _sorted(rank[group], cell, count, None)
+        group, cell, count = _sorted(rank[group], cell, count)
         return cls(
             contingency, published[first], _starts(group), cell, count, l, algorithm,
             tuple(tuple(s) for s in subdomains) if subdomains else tuple(() for _ in range(contingency.d)),
@@ -321,8 +321,8 @@ class Release:
 
 
 def _sorted(
-    group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64], published: NDArray[np.int32] | None
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32] | None]:
+    group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
     """Entries in order of (group, cell), equal pairs added up."""
     key = group.astype(np.int64) << 32 | cell
     if len(key) > 1 and not (key[1:] > key[:-1]).all():
@@ -333,7 +333,7 @@ def _sorted(
         if not fresh.all():
             starts = np.flatnonzero(fresh)
             group, cell, count = group[starts], cell[starts], np.add.reduceat(count, starts)
-    return group, cell, count, published
+    return group, cell, count
 
 
 def _starts(group: NDArray[Any]) -> NDArray[np.int64]:

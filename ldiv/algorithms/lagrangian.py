@@ -166,13 +166,6 @@ class Assignment:
                 self.given[p] = kept[market.part(p)].copy()
                 self.left += back
 
-    @property
-    def stars(self) -> int:
-        """An upper bound on the stars so far, what is left counted as all stars."""
-        market = self.market
-        fixed = sum(int(given.sum()) * stars for given, stars in zip(self.given, market.stars, strict=True))
-        return fixed + int(self.left.sum()) * market.contingency.d
-
     def release(self, seed: int | None) -> Release:
         """Borrow, send what is left down the cascade, and build the release."""
         market, c = self.market, self.market.contingency
