@@ -28,6 +28,7 @@ def anonymize(
     domains: Mapping[str, Any] | None = None,
     seed: int | None = None,
     missing: str | Mapping[str, str] | None = None,
+    weights: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Release:
     """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value.
@@ -52,6 +53,8 @@ def anonymize(
         Break ties at random, reproducibly. Default: by code, so that the same table always gives the same release.
     missing : optional
         What to do with missing values; see :meth:`ldiv.Microdata.from_frame`.
+    weights : mapping of str to int, optional
+        What a star costs in a column, 1 where not given; ``release.cost`` is then what is minimised. TP, TP+ and Hilbert do not look at it.
     **options
         Passed to the algorithm.
 
@@ -85,6 +88,8 @@ def anonymize(
     l = validate_l(l)
     get(algorithm)
     data = Microdata.from_frame(frame, qi, sensitive, domains=domains, missing=missing)
+    if weights:
+        data = data.weighted(weights)
     release = replace(solve(data, l, algorithm=algorithm, seed=seed, **options), star=star)
     for attribute in range(data.d):
         release._refuse_ambiguous_star(attribute)

@@ -35,7 +35,7 @@ class Certificate:
     Attributes
     ----------
     stars : int
-        Stars of the release.
+        Stars of the release, each times its attribute's weight.
     bound : int
         No l-diverse release by suppression has fewer.
     proof : {"counting", "prices"}
@@ -121,6 +121,7 @@ def star_bound(data: Microdata | Contingency, l: int) -> int:
     l = validate_l(l)
     c = data.contingency if isinstance(data, Microdata) else data
     total = c.histogram
+    weights = np.sort(c.weights)        # a row with k stars pays at least the k least weights
     bound = 0
     for k in range(c.d):
         if math.comb(c.d, k) > SUBSETS:
@@ -135,7 +136,7 @@ def star_bound(data: Microdata | Contingency, l: int) -> int:
             kept_rows += _contingency.tally(part.sensitive, c.m, kept)
         able = np.minimum(np.minimum(kept_rows, total), _contingency.tally(c.sensitive, c.m, c.count * reach))
         more = total - able
-        bound += int(max(more.sum(), l * more.max(initial=0)))
+        bound += int(weights[k] * max(more.sum(), l * more.max(initial=0)))
     return bound
 
 

@@ -53,6 +53,16 @@ def _read(path: Path, delimiter: str, names: str | None) -> Any:
         return read_table(path, delimiter=delimiter, names=names.split(",") if names else None)
 
 
+def _weights(pairs: list[str]) -> dict[str, int]:
+    found = {}
+    for pair in pairs:
+        name, _, number = pair.rpartition("=")
+        if not name or not number.isdecimal():
+            raise InputError(f"--weight {pair!r}: write NAME=W, W a whole number")
+        found[name] = int(number)
+    return found
+
+
 @app.command("anonymize")
 def anonymize_command(
     file: File,
@@ -63,6 +73,7 @@ def anonymize_command(
     algorithm: Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")] = DEFAULT_ALGORITHM,
     effort: Annotated[str, typer.Option(help="Of the default algorithm: fast, default or best.")] = "default",
     certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz).")] = None,
+    weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
     seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
     delimiter: Delimiter = ",",
@@ -75,17 +86,18 @@ def anonymize_command(
         raise InputError(f"the release would overwrite its own source {str(file)!r}: choose another -o")
     table = _read(file, delimiter, names)
     options: dict[str, Any] = {"effort": effort} if algorithm in ("auto", "lagrangian") else {}
+    weights = _weights(weight or [])
     with stage(f"anonymizing {table.num_rows:,} rows with {algorithm}"):
         release = anonymize(
             table, qi, sensitive, l, algorithm=algorithm, star=star, seed=seed,
-            missing={"qi": missing_qi, "sensitive": missing_sensitive}, **options,
+            missing={"qi": missing_qi, "sensitive": missing_sensitive}, weights=weights, **options,
         )
         proof = release.certificate if certificate is not None else None
     with stage(f"writing {output}"):
         write_table(release.frame, output, delimiter=delimiter, header=names is None, like=table)
     notes.print(release.summary(), markup=False)
     if proof is not None and certificate is not None:
-        save_certificate(proof, certificate, l=l, qi=qi, sensitive=sensitive, rows=release.n)
+        save_certificate(proof, certificate, l=l, qi=qi, sensitive=sensitive, rows=release.n, weights=weights)
         notes.print(str(proof), markup=False)
 
 
@@ -131,13 +143,14 @@ def verify_command(
     """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not."""
     claim, about = load_certificate(certificate)
     missing = {"qi": "value", "sensitive": "value"}
-    data = Microdata.from_frame(_read(file, delimiter, names), about["qi"], about["sensitive"], missing=missing)
+    weights = about.get("weights") or {}
+    data = Microdata.from_frame(_read(file, delimiter, names), about["qi"], about["sensitive"], missing=missing).weighted(weights)
     proven = verify_certificate(data, claim, about["l"])
     holds = proven >= claim.bound
     print(f"{'proven' if holds else 'NOT PROVEN'}: no {about['l']}-diverse release of {file} has fewer than {proven:,} stars")
     if release is not None:
         table = _read(release, delimiter, names)
-        stars = sum(value == star for name in about["qi"] for value in table.column(name).to_pylist())
+        stars = sum(weights.get(name, 1) * (value == star) for name in about["qi"] for value in table.column(name).to_pylist())
         report = check(table, about["qi"], about["sensitive"], about["l"], missing=missing)
         print(f"{release}: {stars:,} stars, {stars / max(proven, 1):.4f} times the bound, "
               f"{'l-diverse' if report else 'NOT l-diverse'}")

@@ -80,6 +80,11 @@ class Contingency:
         return [domain.size for domain in self.domains]
 
     @property
+    def weights(self) -> NDArray[np.int64]:
+        """What a star costs in each QI attribute, shape (d,)."""
+        return np.array([domain.weight for domain in self.domains], dtype=np.int64)
+
+    @property
     def histogram(self) -> Counts:
         """Rows of each SA value, shape (m,)."""
         return _contingency.tally(self.sensitive, self.m, self.count)

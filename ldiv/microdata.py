@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Domain", "Microdata"]
 
+MOST_WEIGHT = 10_000
 MISSING_POLICIES = ("value", "error")
 MISSING_DEFAULT = {"qi": "value", "sensitive": "error"}
 
@@ -40,6 +41,8 @@ class Domain:
         Whether the order of codes means something (numbers, dates): ranges instead of sets, dynamic splits.
     taxonomy : Taxonomy, optional
         A tree over the values, for algorithms that generalise.
+    weight : int, default 1
+        What a star in this column costs, at least 1: attributes that matter to the data's users are starred last.
 
     Examples
     --------
@@ -53,10 +56,16 @@ class Domain:
     labels: Sequence[Any] | None = None
     ordered: bool = False
     taxonomy: Taxonomy | None = None
+    weight: int = 1
 
     def __post_init__(self) -> None:
         if self.size < 1:
             raise InputError(f"domain of {self.name!r}: size must be at least 1, not {self.size}")
+        if isinstance(self.weight, bool) or not isinstance(self.weight, (int, np.integer)) or not 1 <= self.weight <= MOST_WEIGHT:
+            raise InputError(
+                f"weight of {self.name!r} must be a whole number from 1 to {MOST_WEIGHT:,}, not {self.weight!r}: "
+                "scale all weights by the same factor"
+            )
         if self.labels is not None and len(self.labels) > self.size:
             raise InputError(f"domain of {self.name!r}: {len(self.labels)} labels for a size of {self.size}")
         if self.taxonomy is not None and len(self.taxonomy.leaf) != self.size:
@@ -138,6 +147,20 @@ class Microdata:
             np.asfortranarray(self.codes[:, picked]), self.sensitive,
             tuple(self.domains[j] for j in picked), self.sensitive_domain, self.source,
         )
+
+    def weighted(self, weights: Mapping[str, int]) -> Microdata:
+        """The same table where a star in the named attributes costs more than 1.
+
+        Raises
+        ------
+        InputError
+            A name that is not a QI attribute, or a weight that is not a whole number of at least 1.
+        """
+        for name in weights:
+            if name not in self.names:
+                raise InputError(f"weights: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, self.names))}")
+        domains = tuple(replace(x, weight=weights.get(x.name, x.weight)) for x in self.domains)
+        return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
 
     def head(self, n: int) -> Microdata:
         """The first n rows, with the same domains."""

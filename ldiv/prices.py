@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -27,11 +27,12 @@ SMALL = 200_000             # patterns times cells below which a second thread c
 Pattern = tuple[int, ...]   # the attributes that are kept
 
 
-def patterns_up_to(d: int, most: int) -> list[Pattern]:
-    """The patterns with at most `most` stars, fewest first, and the all-star one last."""
-    sizes = [d - k for k in range(min(most, d) + 1)]
-    chosen = [kept for size in sizes for kept in combinations(range(d), size)]
-    return chosen if () in chosen else [*chosen, ()]
+def patterns_up_to(weights: Sequence[int], most: int) -> list[tuple[Pattern, int]]:
+    """The patterns with at most `most` stars and what a row pays in them, cheapest first, and the all-star one last."""
+    d = len(weights)
+    sizes = {d - k for k in range(min(most, d) + 1)} | {0}
+    chosen = [kept for size in sorted(sizes, reverse=True) for kept in combinations(range(d), size)]
+    return sorted(((kept, sum(weights) - sum(weights[j] for j in kept)) for kept in chosen), key=lambda pattern: pattern[1])
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,10 @@ class Market:
     def __init__(self, contingency: Contingency, l: int, most: int, threads: int | None = None) -> None:
         c = self.contingency = contingency
         self.l, self.most = l, min(most, c.d)
-        self.patterns = patterns_up_to(c.d, most)
+        priced = patterns_up_to(c.weights.tolist(), most)
+        self.patterns = [kept for kept, _ in priced]
+        self.stars = [cost for _, cost in priced]           # of a row, each times its attribute's weight
         self.threads = threads or min(2, os.cpu_count() or 1)
-        self.stars = [c.d - len(kept) for kept in self.patterns]
         self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)       # within its pattern
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []
@@ -123,8 +125,8 @@ class Market:
             lengths = np.diff(self.indptr[p])
             worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
             cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
-        # A pattern that is left out has more than `most` stars, and no prices: it costs at least most + 1.
-        cap = (self.most + 1) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
+        # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
+        cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
         total = _prices.exact_bound(self.place(), cost, self.contingency.count, int(cap))
         return max(0, -(-total // SCALE))
 
@@ -141,11 +143,13 @@ class Ascent:
     def __init__(self, market: Market) -> None:
         self.market = market
         total = int(market.offset[-1])
+        # Steps and temperatures are in stars of mean weight, so that scaled weights take the same way.
+        self.unit = float(market.contingency.weights.mean())
         self.place = market.place()
         self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
         self.taken, self.fixed = np.zeros(total), np.zeros(total)
         for p in range(len(market.patterns)):
-            self.cost[market.part(p)] = market.stars[p]
+            self.cost[market.part(p)] = market.stars[p] / self.unit
         self.share = np.empty(self.place.shape, dtype=np.float32)
         self.steps = 0
         cells = self.place.shape[1]
@@ -168,7 +172,7 @@ class Ascent:
             s = market.part(p)
             _prices.adjust(
                 market.item[p], self.share[p], market.indptr[p], self.fixed[s], self.price[s], self.first[s], self.second[s],
-                self.cost[s], self.taken[s], market.l, market.stars[p], step, one, two, *correct,
+                self.cost[s], self.taken[s], market.l, market.stars[p] / self.unit, step, one, two, *correct,
             )
 
         list(spread(move, range(len(market.patterns))))
@@ -190,7 +194,7 @@ class Ascent:
                 self.adjust(spread, step[0] * (step[1] / step[0]) ** at)
                 done += 1
                 if progress is not None and k % 10 == 9:
-                    progress(f"sweep {k + 1} of {sweeps}: dual value {value:,.0f}")
+                    progress(f"sweep {k + 1} of {sweeps}: dual value {value * self.unit:,.0f}")
                 if time.monotonic() > deadline:
                     break
             self.respond(spread, weight, temperature[1])
@@ -199,7 +203,7 @@ class Ascent:
     def prices(self) -> Prices:
         """The present prices in whole units."""
         market = self.market
-        whole = np.rint(self.price.astype(np.float64) * SCALE).astype(np.int64)
+        whole = np.rint(self.price.astype(np.float64) * self.unit * SCALE).astype(np.int64)
         return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])
 
 

@@ -191,6 +191,11 @@ class Release:
         return int(self.stars_by_attribute_array.sum())
 
     @property
+    def cost(self) -> int:
+        """Stars, each times its attribute's weight: what algorithms minimise; the same as :attr:`stars` unless weights were given."""
+        return int(self.stars_by_attribute_array @ self.contingency.weights)
+
+    @property
     def stars_by_attribute_array(self) -> NDArray[np.int64]:
         """Starred cells of each attribute, shape (d,)."""
         return np.asarray(self.group_sizes @ (self.published == STAR))
@@ -225,8 +230,8 @@ class Release:
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
         if self.info.get("prices") is not None:
-            return Certificate(self.stars, self.info["bound"], "prices", self.info["prices"])
-        return Certificate(self.stars, star_bound(self.contingency, self.l), "counting")
+            return Certificate(self.cost, self.info["bound"], "prices", self.info["prices"])
+        return Certificate(self.cost, star_bound(self.contingency, self.l), "counting")
 
     # -- safety and decoding ---------------------------------------------------------------------------------------
 

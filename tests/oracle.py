@@ -75,18 +75,18 @@ def partitions(items: list[int]):
                 yield [[head, *others], *tail]
 
 
-def stars_of(rows: Sequence[Row], group: Sequence[int]) -> int:
-    """Stars when these rows form one QI-group."""
-    columns = zip(*(rows[i][0] for i in group), strict=True)
-    return len(group) * sum(len(set(column)) > 1 for column in columns)
+def stars_of(rows: Sequence[Row], group: Sequence[int], weights: Sequence[int] | None = None) -> int:
+    """Stars when these rows form one QI-group, each times its column's weight."""
+    columns = list(zip(*(rows[i][0] for i in group), strict=True))
+    return len(group) * sum(w * (len(set(column)) > 1) for w, column in zip(weights or [1] * len(columns), columns, strict=True))
 
 
-def fewest_stars(rows: Sequence[Row], l: int) -> int | None:
+def fewest_stars(rows: Sequence[Row], l: int, weights: Sequence[int] | None = None) -> int | None:
     """OPT of star minimisation over all partitions of the rows."""
     best = None
     for partition in partitions(list(range(len(rows)))):
         if all(eligible([rows[i][1] for i in group], l) for group in partition):
-            stars = sum(stars_of(rows, group) for group in partition)
+            stars = sum(stars_of(rows, group, weights) for group in partition)
             if best is None or stars < best:
                 best = stars
     return best

@@ -179,7 +179,7 @@ def assign_rows(const index_t[::1] cell_of_row not None, const row_t[::1] indptr
     cdef row_t n = cell_of_row.shape[0], i
     cdef index_t c
     out_ = np.empty(n, dtype=np.int32)
-    at_ = np.array(indptr, dtype=np.int64)[:-1]
+    at_ = np.array(indptr, dtype=np.int64)[:len(indptr) - 1]
     left_ = np.array(count, dtype=np.int64)
     cdef index_t[::1] out = out_
     cdef row_t[::1] at = at_

@@ -6,6 +6,8 @@ import numpy as np
 
 cdef enum:
     LOOK = 4096         # places in which partners are sought before a row looks elsewhere
+    LAYER = 512         # rows that one rebuilding takes out at the most
+    JOURNAL = 1 << 14   # moves that one rebuilding makes at the most, and those of one more row with its partners
 
 
 cdef class Ledger:
@@ -20,7 +22,7 @@ cdef class Ledger:
     cdef const row_t[::1] offset            # pattern -> its first item
     cdef const index_t[::1] group_of_item
     cdef const row_t[::1] indptr            # group -> its items
-    cdef const index_t[::1] stars           # of a pattern; patterns come by stars, fewest first
+    cdef const index_t[::1] stars           # of a row in a pattern, weighted; patterns come by stars, fewest first
     cdef const signed char[:, ::1] finer
     cdef const index_t[:, ::1] cells
     cdef const row_t[:, ::1] bounds         # group -> its places in cells[p], from and to
@@ -32,6 +34,12 @@ cdef class Ledger:
     cdef count_t l
     cdef row_t looked                       # places looked at, a deterministic measure of time
     cdef row_t[:, ::1] loan                 # scratch: the partners found, as (pattern, cell)
+    cdef count_t cost                       # stars of all rows in groups
+    cdef row_t[:, ::1] journal              # moves that may be undone, as (pattern, cell, +1 or -1)
+    cdef row_t written
+    cdef bint writing
+    cdef count_t step                       # from one level of offers to the next: 1, more where attributes have large weights
+    cdef row_t[::1] layer                   # scratch: the rows taken out, by cell
 
     def __init__(self, const index_t[:, ::1] item not None, const row_t[::1] offset not None,
                  const index_t[::1] group_of_item not None, const row_t[::1] indptr not None,
@@ -41,17 +49,29 @@ cdef class Ledger:
         self.item, self.offset, self.group_of_item, self.indptr = item, offset, group_of_item, indptr
         self.stars, self.finer, self.cells, self.bounds = stars, finer, cells, bounds
         self.given, self.rows, self.left, self.l = given, rows, left, l
-        self.size = np.add.reduceat(np.asarray(given), np.asarray(indptr)[:-1])
-        self.height = np.maximum.reduceat(np.asarray(given), np.asarray(indptr)[:-1])
+        self.size = np.add.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
+        self.height = np.maximum.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
         self.loan = np.empty((l + 1, 2), dtype=np.int64)
+        self.cost = int(np.asarray(rows).sum(axis=1) @ np.asarray(stars))
+        self.journal = np.empty((JOURNAL + LAYER + 4 * (l + 1), 3), dtype=np.int64)
+        self.writing, self.written = False, 0
+        self.step = max(1, int(np.asarray(stars).max()) // (4 * len(stars)))
+        self.layer = np.empty(LAYER, dtype=np.int64)
 
     cdef inline row_t at(self, Py_ssize_t p, row_t c) noexcept nogil:
         """The item of a cell in a pattern."""
         return self.offset[p] + self.item[p, c]
 
+    cdef inline void note(self, Py_ssize_t p, row_t c, row_t sign) noexcept nogil:
+        self.cost += sign * self.stars[p]
+        if self.writing:
+            self.journal[self.written, 0], self.journal[self.written, 1], self.journal[self.written, 2] = p, c, sign
+            self.written += 1
+
     cdef inline void enter(self, Py_ssize_t p, row_t c) noexcept nogil:
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
+        self.note(p, c, 1)
         self.given[i] += 1
         self.rows[p, c] += 1
         self.size[g] += 1
@@ -62,6 +82,7 @@ cdef class Ledger:
         cdef row_t i = self.at(p, c), k
         cdef index_t g = self.group_of_item[i]
         cdef count_t top = 0
+        self.note(p, c, -1)
         self.given[i] -= 1
         self.rows[p, c] -= 1
         self.size[g] -= 1
@@ -99,7 +120,7 @@ cdef class Ledger:
         cdef index_t g = self.group_of_item[i]
         cdef Py_ssize_t q
         cdef count_t top = self.height[g] if self.height[g] > self.given[i] else self.given[i] + 1, found = 0
-        cdef row_t stop = self.looked + LOOK
+        cdef row_t stop = self.looked + LOOK, mark = self.written
         self.enter(p, c)
         for q in range(p - 1, -1, -1):          # partners that have most stars already cost least
             if found == need:
@@ -123,6 +144,7 @@ cdef class Ledger:
             self.leave(p, self.loan[found, 1])
             self.enter(self.loan[found, 0], self.loan[found, 1])
         self.leave(p, c)
+        self.written = mark
         return False
 
     cdef row_t join(self, const row_t[::1] waiting, count_t most) noexcept nogil:
@@ -148,15 +170,14 @@ cdef class Ledger:
         """
         cdef Py_ssize_t patterns = self.item.shape[0], p
         cdef row_t placed = 0, c, w, founded
-        cdef count_t level, need
+        cdef count_t level = 0, need
         cdef row_t[::1] waiting = np.flatnonzero(np.asarray(self.left))
         self.looked = 0
         with nogil:
             placed += self.join(waiting, most)
-            for level in range(1, limit + 1):
+            while level < limit and self.looked <= effort:
+                level += self.step
                 founded = 0
-                if self.looked > effort:
-                    break
                 for w in range(waiting.shape[0]):
                     c = waiting[w]
                     if self.left[c] == 0:
@@ -198,3 +219,108 @@ cdef class Ledger:
                 if saved == before:
                     break
         return saved
+
+    cdef void undo(self) noexcept nogil:
+        """Take back all moves in the journal."""
+        cdef row_t k
+        self.writing = False
+        for k in range(self.written - 1, -1, -1):
+            if self.journal[k, 2] > 0:
+                self.leave(self.journal[k, 0], self.journal[k, 1])
+            else:
+                self.enter(self.journal[k, 0], self.journal[k, 1])
+
+    cdef row_t take_layer(self, Py_ssize_t p, row_t g, row_t turn) noexcept nogil:
+        """Take out of a group one row of every pillar and as many others as may go with them, from the `turn`-th place on; a group of
+        height one is emptied. Returns how many rows stand in `layer` now."""
+        cdef row_t i, k, c, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, taken = 0
+        cdef count_t top = self.height[g], most = self.size[g] - self.l * (top - 1)
+        if top == 1:
+            most = self.size[g]
+        if most > LAYER:
+            return 0
+        for k in range(span):
+            c = self.cells[p, low + k]
+            i = self.at(p, c)
+            if self.rows[p, c] > 0 and self.given[i] == top:
+                self.leave(p, c)
+                self.layer[taken] = c
+                taken += 1
+        for k in range(span):
+            if taken == most:
+                break
+            c = self.cells[p, low + (k + turn) % span]
+            if self.rows[p, c] > 0 and self.given[self.at(p, c)] < top - 1 + (top == 1):
+                self.leave(p, c)
+                self.layer[taken] = c
+                taken += 1
+        return taken
+
+    cdef bint put_back(self, row_t waiting, count_t enough) noexcept nogil:
+        """Give the rows of the layer to groups, cheapest offers first; False when that costs `enough` or more."""
+        cdef Py_ssize_t patterns = self.item.shape[0], p
+        cdef count_t level = 0, need, top = enough - self.cost
+        cdef row_t w, c
+        cdef bint placed, founded
+        while waiting > 0 and level < top:
+            founded = False
+            w = 0
+            while w < waiting:
+                c = self.layer[w]
+                placed = False
+                for p in range(patterns):
+                    if self.stars[p] > level:
+                        break
+                    self.looked += 1
+                    need = self.missing(p, c)
+                    if self.stars[p] * (1 + need) <= level and (need == 0 or self.enter_with_partners(p, c, need)):
+                        if need == 0:
+                            self.enter(p, c)
+                        else:
+                            founded = True
+                        placed = True
+                        break
+                if placed:
+                    waiting -= 1
+                    self.layer[w] = self.layer[waiting]
+                    if self.cost >= enough or self.written > JOURNAL:
+                        return False
+                    if founded:
+                        break
+                else:
+                    w += 1
+            # A group founded with partners may take others in for nothing.
+            level = 0 if founded else level + self.step
+        return waiting == 0 and self.cost < enough
+
+    def rebuild(self, row_t effort):
+        """Take layers of groups out and put their rows elsewhere wherever that saves stars. Returns the stars saved.
+
+        Ends with a round over all groups that saves nothing, or after `effort` looks at places.
+        """
+        cdef Py_ssize_t patterns = self.item.shape[0], p
+        cdef row_t g, taken, groups = self.indptr.shape[0] - 1, turn
+        cdef count_t start = self.cost, before, enough
+        cdef row_t[::1] first = np.searchsorted(np.asarray(self.indptr)[:groups], np.asarray(self.offset)).astype(np.int64)
+        self.looked = 0
+        with nogil:
+            while True:
+                before = self.cost
+                for p in range(patterns - 1, 0, -1):
+                    for g in range(first[p], first[p + 1]):
+                        turn = 0
+                        while self.size[g] > 0 and self.stars[p] > 0 and turn < 4 and self.looked < effort:
+                            enough = self.cost
+                            self.writing, self.written = True, 0
+                            self.looked += self.bounds[g, 1] - self.bounds[g, 0]
+                            taken = self.take_layer(p, g, turn * self.l)
+                            if taken > 0 and self.put_back(taken, enough):
+                                self.writing = False
+                                continue
+                            self.undo()
+                            turn += 1
+                            if self.height[g] == 1:
+                                break
+                if self.cost == before or self.looked >= effort:
+                    break
+        return start - self.cost

@@ -56,14 +56,18 @@ def keeps(part: Contingency, attributes: tuple[int, ...], l: int) -> int:
 def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entries, seed: int | None = None) -> None:
     """Release an l-eligible sub-table: for k = 1, 2, ... suppressed attributes the projections that keep most rows, then the rest.
 
-    Lazy greedy: what phase one keeps on a projection only falls as the sub-table shrinks, so an old count is an upper bound.
+    Where attributes have weights, k is the weight of those suppressed. Lazy greedy: what phase one keeps on a projection only falls as the
+    sub-table shrinks, so an old count is an upper bound.
     """
+    levels: dict[int, list[tuple[int, ...]]] = {}
     for k in range(1, part.d):
+        if comb(part.d, k) <= SUBSETS:
+            for subset in combinations(range(part.d), part.d - k):
+                levels.setdefault(int(part.weights.sum() - part.weights[list(subset)].sum()), []).append(subset)
+    for _, subsets in sorted(levels.items()):
         if not part.n:
             return
-        if comb(part.d, k) > SUBSETS:
-            continue
-        heap = [(-part.n - 1, subset, -1) for subset in combinations(range(part.d), part.d - k)]
+        heap = [(-part.n - 1, subset, -1) for subset in subsets]
         version = 0
         while heap:
             bound, subset, seen = heapq.heappop(heap)
@@ -133,6 +137,6 @@ def cascade(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
         descend(part, chosen, l, entries, seed)
     release = entries.release(c, l=l, algorithm="cascade", info=result.info)
     rival = tp_plus(c, l, seed=seed)
-    if rival.stars < release.stars:
+    if rival.cost < release.cost:
         return replace(rival, algorithm="cascade")
     return release

@@ -91,8 +91,8 @@ def fewest_stars(
     start = lagrangian(c, l, effort=replace(chosen, patterns=1 << c.d), threads=1)
     prices = start.info.get("prices")
     bound = start.info["bound"]
-    if bound >= start.stars or prices is None:
-        return replace(start, algorithm="exact", info={**start.info, "bound": start.stars, "optimal": True})
+    if bound >= start.cost or prices is None:
+        return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
     if len(c.count) << c.d > EVERYTHING:
         raise InputError(
             f"too large for an exact answer: {len(c.count):,} cells with 2^{c.d} patterns; use fewer attributes or algorithm='lagrangian'"
@@ -106,9 +106,9 @@ def fewest_stars(
     paid = cost[place]                                          # (P, C), exact
     least = paid.min(axis=0)
     total = int((c.count * least).sum())
-    most = start.stars - 1 if target is None else min(start.stars - 1, target)
+    most = start.cost - 1 if target is None else min(start.cost - 1, target)
     if bound > most:
-        return replace(start, algorithm="exact", info={**start.info, "optimal": bound == start.stars})
+        return replace(start, algorithm="exact", info={**start.info, "optimal": bound == start.cost})
     pattern, cell = np.nonzero(paid - least <= most * SCALE - total)
     variables = len(cell)
     columns = np.arange(variables)
@@ -138,10 +138,10 @@ def fewest_stars(
         entries = Entries()
         entries.add(group_of_item[item], cell.astype(np.int32), rows, len(indptr) - 1)
         found = entries.release(c, l=l, algorithm="exact")
-        if found.stars < best.stars:
+        if found.cost < best.cost:
             best = found
-    bound = min(bound, best.stars)
-    return replace(best, algorithm="exact", info={**info, "bound": bound, "optimal": bound == best.stars})
+    bound = min(bound, best.cost)
+    return replace(best, algorithm="exact", info={**info, "bound": bound, "optimal": bound == best.cost})
 
 
 def matching(contingency: Contingency, l: int) -> Release:
@@ -166,16 +166,16 @@ def matching(contingency: Contingency, l: int) -> Release:
     for side, gone in zip(sides, here, strict=True):
         left.append(np.repeat(cells, side - gone))
     a, b = (c.codes[group[side]] for side in left)
-    weight = np.zeros((len(a), len(b)), dtype=np.int32)
+    weight = np.zeros((len(a), len(b)), dtype=np.int64)
     for j in range(c.d):
-        weight += a[:, j, None] != b[None, :, j]
+        weight += c.weights[j] * (a[:, j, None] != b[None, :, j])
     first, second = linear_sum_assignment(weight)
     pairs = np.arange(len(first))
     ones = np.ones(len(first), dtype=np.int64)
     entries.add(pairs, left[0][first], ones, len(pairs))
     entries.add(pairs - len(pairs), left[1][second], ones, 0)        # the same groups again
     release = entries.release(c, l=l, algorithm="exact")
-    return replace(release, info={"optimal": True, "bound": release.stars})
+    return replace(release, info={"optimal": True, "bound": release.cost})
 
 
 @register(

@@ -127,8 +127,11 @@ class Assignment:
             bounds, given, rows, self.left, market.l,
         )
         ledger.improve(PASSES)
-        # A row sent to the all-star group costs d stars and needs partners that cost as much: no place dearer than that.
-        ledger.place(c.d * market.l, c.d - 1, LOOKS)
+        # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
+        all_stars = market.stars[-1]
+        ledger.place(all_stars * market.l, all_stars - 1, LOOKS)
+        ledger.improve(PASSES)
+        ledger.rebuild(LOOKS)
         ledger.improve(PASSES)
         self.given = [given[market.part(p)] for p in range(len(market.patterns))]
         self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
@@ -262,7 +265,7 @@ def lagrangian(
     deadline = time.monotonic() + time_limit if time_limit is not None else np.inf
     best = cascade(c, l, seed=seed)
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    if l == 1 or not c.n or best.stars == 0:
+    if l == 1 or not c.n or best.cost == 0:
         return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
     market = Market(c, l, affordable(c, chosen), threads)
     ascent = Ascent(market)
@@ -274,6 +277,6 @@ def lagrangian(
         candidates.append(diving(market, ascent, chosen, deadline, progress))
     for state in candidates:
         release = state.release(seed)
-        if release.stars < best.stars:
+        if release.cost < best.cost:
             best = release
     return replace(best, algorithm="lagrangian", info={**best.info, **info})
