@@ -1,12 +1,13 @@
-"""Tables made for a purpose: the family on which TP reaches phase three."""
+"""Tables made for a purpose: the family on which TP reaches phase three, and small ones whose optimum can be computed."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ldiv.hardness import gadget, no_instance, yes_instance
 from ldiv.microdata import Microdata
 
-__all__ = ["phase_three_table"]
+__all__ = ["gadget_table", "phase_three_table", "small_table"]
 
 
 def phase_three_table(k: int, l: int) -> Microdata:
@@ -30,3 +31,18 @@ def phase_three_table(k: int, l: int) -> Microdata:
     codes = np.repeat(np.arange(len(groups)), [g.sum() for g in groups])
     sensitive = np.concatenate([np.repeat(np.arange(l + 1), g) for g in groups])
     return Microdata.from_codes(codes[:, None], sensitive, [len(groups), l + 1])
+
+
+def small_table(seed: int) -> Microdata:
+    """A random table of 12 to 40 rows, three attributes of up to four values, that is 3-eligible."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(12, 41)), int(rng.integers(4, 7))
+    sensitive = rng.permutation(np.arange(n) % m)       # every value equally often, so at least 4-eligible but for the remainder
+    sizes = rng.integers(2, 5, 3)
+    return Microdata.from_codes(np.stack([rng.integers(0, size, n) for size in sizes], axis=1), sensitive, [*sizes, m])
+
+
+def gadget_table(seed: int) -> Microdata:
+    """A gadget of section 3: of a 3DM instance with a perfect matching (even seeds) or without (odd seeds), m from 3 to 8."""
+    points = yes_instance(3, 5, seed) if seed % 2 == 0 else no_instance(3, 5, seed)
+    return gadget(points, 3, m=3 + seed // 2 % 6).data

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-__all__ = ["Line", "bars", "differences", "lines", "save"]
+__all__ = ["Line", "bars", "differences", "dots", "lines", "save"]
 
 # Marker, dash and shade all differ, so that a black-and-white print can be read.
 STYLE: dict[str, dict[str, Any]] = {
@@ -58,9 +58,10 @@ def panels(names: list[str]) -> tuple[Figure, list[Axes]]:
 
 
 def lines(
-    points: list[Line], x: str, label: str, path: Path, *, log: bool = False, xlog: bool = False, shared: bool = True
+    points: list[Line], x: str, label: str, path: Path, *, log: bool = False, xlog: bool = False, shared: bool = True,
+    ticks: list[float] | None = None, floor: float = 0,
 ) -> None:
-    """Lines against x; the panels share their y axis unless told otherwise."""
+    """Lines against x; the panels share their y axis unless told otherwise. `ticks` of x where not every x has one, `floor` of y."""
     names = list(dict.fromkeys(p.panel for p in points))
     figure, axes = panels(names)
     for name, ax in zip(names, axes, strict=True):
@@ -69,20 +70,39 @@ def lines(
             line = [p for p in mine if p.series == series]
             ax.plot([p.x for p in line], [p.y for p in line], label=NAMES.get(series, series), markersize=5, linewidth=1.3,
                     markerfacecolor="white", **style(series, place))
-        ticks = sorted({p.x for p in mine})
+        marks = ticks or sorted({p.x for p in mine})
         if xlog:
             ax.set_xscale("log")
-        ax.set_xticks(ticks, [f"{t:,}" if t < 10_000 else f"{t / 1000:,.0f}k" for t in ticks])
+        ax.set_xticks(marks, [f"{t:,}" if t < 10_000 else f"{t / 1000:,.0f}k" for t in marks])
         ax.minorticks_off()
         ax.set_xlabel(x, style="italic")
         if log:
             ax.set_yscale("log")
         else:
             top = max(p.y for p in (points if shared else mine))
-            ax.set_ylim(0, top * 1.05)
+            ax.set_ylim(floor, top * 1.05)
             ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}" if abs(y) >= 1000 else f"{y:.6g}")
     axes[0].set_ylabel(label)
     axes[-1].legend(frameon=False, fontsize=9)
+    save(figure, path)
+
+
+def dots(points: list[Line], x: str, label: str, path: Path) -> None:
+    """One dot for each point, the mean at each x as a line."""
+    names = list(dict.fromkeys(p.panel for p in points))
+    figure, axes = panels(names)
+    for name, ax in zip(names, axes, strict=True):
+        mine = [p for p in points if p.panel == name]
+        at = sorted({p.x for p in mine})
+        means = [sum(ys) / len(ys) for ys in ([p.y for p in mine if p.x == t] for t in at)]
+        ax.plot([p.x for p in mine], [p.y for p in mine], "o", color="#555555", markersize=4, alpha=0.35, markeredgewidth=0)
+        ax.plot(at, means, "-", color="black", linewidth=1.6)
+        for t, mean in zip(at, means, strict=True):
+            ax.annotate(f"{mean:.3f}", (t, mean), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7)
+        ax.set_xticks(at)
+        ax.set_xlabel(x, style="italic")
+        ax.set_ylim(1, max(p.y for p in points) * 1.02)
+    axes[0].set_ylabel(label)
     save(figure, path)
 
 

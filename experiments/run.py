@@ -16,16 +16,18 @@ from experiments.store import Store
 
 __all__ = ["load", "run"]
 
+ALONE = ("seconds", "effort")       # measured with nothing beside them
+
 
 def run(cells: Iterable[Cell], store: Store, jobs: int = 2, modules: Sequence[str] = ()) -> int:
     """Solve the cells that the store lacks; returns how many failed.
 
-    A job is a table with all its cells, so that its contingency is built once. Cells that measure seconds come last, one at a
+    A job is a table with all its cells, so that its contingency is built once. Cells that measure time come last, one at a
     time in this process, with nothing beside them. `modules` are imported in every process: they register algorithms.
     """
     pending = [cell for cell in dict.fromkeys(cells) if store.get(cell) is None]
-    alone = [cell for cell in pending if cell.measure == "seconds"]
-    shared = sorted(cell for cell in pending if cell.measure != "seconds")
+    alone = [cell for cell in pending if cell.measure in ALONE]
+    shared = sorted(cell for cell in pending if cell.measure not in ALONE)
     by_table = [list(group) for _, group in itertools.groupby(shared, key=lambda cell: cell.table)]
     progress = Progress(len(pending))
     failed = 0

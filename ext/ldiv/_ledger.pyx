@@ -6,7 +6,11 @@ import numpy as np
 
 cdef enum:
     LOOK = 4096         # places in which partners are sought before a row looks elsewhere
-    LAYER = 512         # rows that one rebuilding takes out at the most
+    GLANCE = 128        # the same while rebuilding
+    SPAN = 8192         # cells of the largest group that is rebuilt
+    LAYER = 64          # rows that one rebuilding takes out at the most
+    BLINK = 20
+    MORE = 3            # a rebuilding takes layers out of at most so many groups
     JOURNAL = 1 << 14   # moves that one rebuilding makes at the most, and those of one more row with its partners
 
 
@@ -40,6 +44,8 @@ cdef class Ledger:
     cdef bint writing
     cdef count_t step                       # from one level of offers to the next: 1, more where attributes have large weights
     cdef row_t[::1] layer                   # scratch: the rows taken out, by cell
+    cdef row_t waiting                      # how many they are
+    cdef unsigned long long state           # of the random numbers
 
     def __init__(self, const index_t[:, ::1] item not None, const row_t[::1] offset not None,
                  const index_t[::1] group_of_item not None, const row_t[::1] indptr not None,
@@ -109,19 +115,21 @@ cdef class Ledger:
         """How many partners a row of the cell needs to enter the pattern's group."""
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
-        cdef count_t top = self.height[g] if self.height[g] > self.given[i] else self.given[i] + 1
-        cdef count_t need = self.l * top - self.size[g] - 1
+        cdef count_t need = self.l * self.top_with(p, c) - self.size[g] - 1
         return need if need > 0 else 0
 
-    cdef bint enter_with_partners(self, Py_ssize_t p, row_t c, count_t need) noexcept nogil:
-        """Put one row of cell c in pattern p with `need` partners from groups of finer patterns that stay l-eligible; False if there are not
+    cdef inline count_t top_with(self, Py_ssize_t p, row_t c) noexcept nogil:
+        """The height of the pattern's group once a row of the cell has entered."""
+        cdef row_t i = self.at(p, c)
+        cdef count_t height = self.height[self.group_of_item[i]]
+        return height if height > self.given[i] else self.given[i] + 1
+
+    cdef bint borrow(self, Py_ssize_t p, index_t g, count_t need, count_t top) noexcept nogil:
+        """Bring `need` partners into a group from groups of finer patterns that stay l-eligible, no value above `top`; False if there are not
         so many."""
-        cdef row_t i = self.at(p, c), j, k
-        cdef index_t g = self.group_of_item[i]
+        cdef row_t j, k, stop = self.looked + (GLANCE if self.writing else LOOK), mark = self.written
         cdef Py_ssize_t q
-        cdef count_t top = self.height[g] if self.height[g] > self.given[i] else self.given[i] + 1, found = 0
-        cdef row_t stop = self.looked + LOOK, mark = self.written
-        self.enter(p, c)
+        cdef count_t found = 0
         for q in range(p - 1, -1, -1):          # partners that have most stars already cost least
             if found == need:
                 break
@@ -143,6 +151,16 @@ cdef class Ledger:
             found -= 1
             self.leave(p, self.loan[found, 1])
             self.enter(self.loan[found, 0], self.loan[found, 1])
+        self.written = mark
+        return False
+
+    cdef bint enter_with_partners(self, Py_ssize_t p, row_t c, count_t need) noexcept nogil:
+        """Put one row of cell c in pattern p with `need` borrowed partners; False if there are not so many."""
+        cdef count_t top = self.top_with(p, c)
+        cdef row_t mark = self.written
+        self.enter(p, c)
+        if self.borrow(p, self.group_of_item[self.at(p, c)], need, top):
+            return True
         self.leave(p, c)
         self.written = mark
         return False
@@ -230,97 +248,132 @@ cdef class Ledger:
             else:
                 self.enter(self.journal[k, 0], self.journal[k, 1])
 
-    cdef row_t take_layer(self, Py_ssize_t p, row_t g, row_t turn) noexcept nogil:
-        """Take out of a group one row of every pillar and as many others as may go with them, from the `turn`-th place on; a group of
-        height one is emptied. Returns how many rows stand in `layer` now."""
-        cdef row_t i, k, c, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, taken = 0
-        cdef count_t top = self.height[g], most = self.size[g] - self.l * (top - 1)
-        if top == 1:
-            most = self.size[g]
-        if most > LAYER:
-            return 0
+    cdef inline row_t random(self, row_t below) noexcept nogil:
+        """A number from 0 to below - 1: Marsaglia's xorshift, the same on every machine."""
+        self.state ^= self.state << 13
+        self.state ^= self.state >> 7
+        self.state ^= self.state << 17
+        return <row_t>(self.state % <unsigned long long>below)
+
+    cdef void take_layer(self, Py_ssize_t p, row_t g) noexcept nogil:
+        """Take out of a group one row of every pillar and as many others as may go with them, from a random place on; a group of height one
+        is emptied. The rows are added to `layer`."""
+        cdef row_t i, k, c, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, turn = self.random(span)
+        cdef count_t top = self.height[g], most = self.size[g] if top == 1 else self.size[g] - self.l * (top - 1)
+        self.looked += span
+        if self.waiting + most > LAYER or span > SPAN:
+            return
         for k in range(span):
-            c = self.cells[p, low + k]
-            i = self.at(p, c)
-            if self.rows[p, c] > 0 and self.given[i] == top:
-                self.leave(p, c)
-                self.layer[taken] = c
-                taken += 1
-        for k in range(span):
-            if taken == most:
-                break
             c = self.cells[p, low + (k + turn) % span]
-            if self.rows[p, c] > 0 and self.given[self.at(p, c)] < top - 1 + (top == 1):
-                self.leave(p, c)
-                self.layer[taken] = c
-                taken += 1
-        return taken
+            if self.rows[p, c] > 0 and self.given[self.at(p, c)] == top:
+                self.take(p, c)
+                most -= 1
+        for k in range(span):
+            c = self.cells[p, low + (k + turn) % span]
+            while most > 0 and self.rows[p, c] > 0:
+                self.take(p, c)
+                most -= 1
 
-    cdef bint put_back(self, row_t waiting, count_t enough) noexcept nogil:
-        """Give the rows of the layer to groups, cheapest offers first; False when that costs `enough` or more."""
-        cdef Py_ssize_t patterns = self.item.shape[0], p
-        cdef count_t level = 0, need, top = enough - self.cost
-        cdef row_t w, c
-        cdef bint placed, founded
-        while waiting > 0 and level < top:
-            founded = False
-            w = 0
-            while w < waiting:
-                c = self.layer[w]
-                placed = False
-                for p in range(patterns):
-                    if self.stars[p] > level:
-                        break
-                    self.looked += 1
-                    need = self.missing(p, c)
-                    if self.stars[p] * (1 + need) <= level and (need == 0 or self.enter_with_partners(p, c, need)):
-                        if need == 0:
-                            self.enter(p, c)
-                        else:
-                            founded = True
-                        placed = True
-                        break
-                if placed:
-                    waiting -= 1
-                    self.layer[w] = self.layer[waiting]
-                    if self.cost >= enough or self.written > JOURNAL:
-                        return False
-                    if founded:
-                        break
-                else:
-                    w += 1
-            # A group founded with partners may take others in for nothing.
-            level = 0 if founded else level + self.step
-        return waiting == 0 and self.cost < enough
+    cdef inline void take(self, Py_ssize_t p, row_t c) noexcept nogil:
+        self.leave(p, c)
+        self.layer[self.waiting] = c
+        self.waiting += 1
 
-    def rebuild(self, row_t effort):
-        """Take layers of groups out and put their rows elsewhere wherever that saves stars. Returns the stars saved.
+    cdef bint found_together(self, Py_ssize_t p, row_t w, count_t level) noexcept nogil:
+        """Put the w-th row of the layer in pattern p, with other rows of the layer as partners first and then with borrowed ones; False if
+        there are not so many, or if a row of the layer would pay more than `level`, partners included."""
+        cdef row_t c = self.layer[w], k, mark = self.written
+        cdef index_t g = self.group_of_item[self.at(p, c)]
+        cdef count_t top = self.top_with(p, c), need = self.missing(p, c), price = self.stars[p] * (1 + need), own = 1
+        for k in range(self.waiting):
+            own += k != w and self.group_of_item[self.at(p, self.layer[k])] == g
+        if price > level * own:
+            return False
+        self.enter(p, c)
+        self.layer[w] = ~c                      # entered
+        own = 1
+        for k in range(self.waiting):
+            c = self.layer[k]
+            if own <= need and c >= 0 and self.group_of_item[self.at(p, c)] == g and self.given[self.at(p, c)] < top:
+                self.enter(p, c)
+                self.layer[k] = ~c
+                own += 1
+        if price <= level * own and (own > need or self.borrow(p, g, need + 1 - own, top)):
+            for k in range(self.waiting - 1, -1, -1):
+                if self.layer[k] < 0:
+                    self.waiting -= 1
+                    self.layer[k] = self.layer[self.waiting]
+            return True
+        for k in range(self.waiting):
+            if self.layer[k] < 0:
+                self.layer[k] = ~self.layer[k]
+                self.leave(p, self.layer[k])
+        self.written = mark
+        return False
 
-        Ends with a round over all groups that saves nothing, or after `effort` looks at places.
+    cdef bint put_back(self, count_t enough) noexcept nogil:
+        """Give the rows of the layer to groups, cheapest offers first; False when that costs `enough` or more.
+
+        One offer in BLINK is overlooked, so that the same rows are not always put back in the same way.
         """
         cdef Py_ssize_t patterns = self.item.shape[0], p
-        cdef row_t g, taken, groups = self.indptr.shape[0] - 1, turn
-        cdef count_t start = self.cost, before, enough
-        cdef row_t[::1] first = np.searchsorted(np.asarray(self.indptr)[:groups], np.asarray(self.offset)).astype(np.int64)
-        self.looked = 0
-        with nogil:
-            while True:
-                before = self.cost
-                for p in range(patterns - 1, 0, -1):
-                    for g in range(first[p], first[p + 1]):
-                        turn = 0
-                        while self.size[g] > 0 and self.stars[p] > 0 and turn < 4 and self.looked < effort:
-                            enough = self.cost
-                            self.writing, self.written = True, 0
-                            self.looked += self.bounds[g, 1] - self.bounds[g, 0]
-                            taken = self.take_layer(p, g, turn * self.l)
-                            if taken > 0 and self.put_back(taken, enough):
-                                self.writing = False
-                                continue
-                            self.undo()
-                            turn += 1
-                            if self.height[g] == 1:
-                                break
-                if self.cost == before or self.looked >= effort:
-                    break
+        cdef count_t level = 0
+        cdef row_t w, before
+        cdef bint placed
+        while self.waiting > 0:
+            if self.cost + level >= enough or self.written > JOURNAL:
+                return False
+            before = self.waiting
+            w = 0
+            while w < self.waiting:
+                placed, p = False, 0
+                while p < patterns and self.stars[p] <= level and not placed:
+                    self.looked += 1
+                    placed = self.random(BLINK) != 0 and self.found_together(p, w, level)
+                    p += 1
+                if not placed:
+                    w += 1
+            # A group just founded may take others in for less.
+            level = 0 if self.waiting < before else level + self.step
+        return self.cost < enough
+
+    def rebuild(self, row_t rounds, row_t effort):
+        """Take layers out of a few groups that share cells, and put their rows back in other ways; what costs no more is kept.
+
+        A round starts once from every cell that has stars. Ends after `rounds`, or after `effort` looks at places. Returns the stars saved.
+        """
+        cdef Py_ssize_t patterns = self.item.shape[0], p, q
+        cdef row_t g, c, k, turn, more, tries
+        cdef count_t start = self.cost, enough
+        cdef row_t[::1] pattern, cell, order
+        self.looked, self.state = 0, 88172645463325252
+        for turn in range(rounds):
+            pattern, cell = (x.astype(np.int64) for x in np.nonzero(np.asarray(self.rows)))
+            order = np.random.Generator(np.random.PCG64(turn)).permutation(len(pattern))
+            with nogil:
+                for k in range(order.shape[0]):
+                    p, c = pattern[order[k]], cell[order[k]]
+                    if self.looked >= effort:
+                        break
+                    if self.stars[p] == 0 or self.rows[p, c] == 0:
+                        continue
+                    enough = self.cost + 1
+                    self.waiting, self.written, self.writing = 0, 0, True
+                    self.take_layer(p, self.group_of_item[self.at(p, c)])
+                    more = self.random(MORE)
+                    for tries in range(4 * more):
+                        if more == 0 or self.waiting == 0:
+                            break
+                        c = self.layer[self.random(self.waiting)]
+                        q = self.random(patterns)
+                        g = self.group_of_item[self.at(q, c)]
+                        if self.size[g] > 0:
+                            self.take_layer(q, g)
+                            more -= 1
+                    if self.put_back(enough):
+                        self.writing = False
+                    else:
+                        self.undo()
+            if self.looked >= effort:
+                break
         return start - self.cost

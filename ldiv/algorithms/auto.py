@@ -36,7 +36,7 @@ def auto(
         Random ties in TP and the cascade.
     effort : {"fast", "default", "best"}
         ``"fast"``: the cascade alone. ``"default"``: then prices, in a time proportional to the number of cells (about a minute for 250,000
-        rows with 7 attributes on two cores). ``"best"``: more patterns, sweeps and dives.
+        rows with 7 attributes on two cores). ``"best"``: more patterns and dives, and sweeps until the bound has converged.
     time_limit : float, optional
         Seconds for the prices; the release then depends on the machine's speed.
     threads : int, optional

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,21 +37,28 @@ class Effort:
         More patterns while they times the cells stay within it: small tables get them all.
     sweeps : int
         Of the ascent.
+    tolerance : float or None
+        Afterwards more stages of so many sweeps, each at half the temperature and step of the one before, while one raises the bound by more than
+        this part; None for no such stage.
     dives : int
         Rounds of fixing, each after `dive_sweeps` more sweeps on the rows not yet fixed; 0 rounds once.
+    rounds : int
+        Of rebuilding groups at the end, a few at a time.
     """
 
     patterns: int
     budget: int
     sweeps: int
+    tolerance: float | None
     dives: int
     dive_sweeps: int
+    rounds: int
 
 
 EFFORTS = {
-    "fast": Effort(29, 4_000_000, 60, 0, 0),
-    "default": Effort(64, 8_000_000, 100, 10, 10),
-    "best": Effort(99, 60_000_000, 300, 20, 25),
+    "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
+    "default": Effort(64, 8_000_000, 100, None, 10, 10, 4),
+    "best": Effort(99, 60_000_000, 150, 1e-3, 20, 25, 30),
 }
 MANY = 512                      # patterns beyond which the sweeps cost more than they bring
 EVERYTHING = 120_000_000        # patterns times cells that fit memory: about 3 GB
@@ -71,7 +79,8 @@ def affordable(contingency: Contingency, effort: Effort) -> int:
 HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
 DIVE_HEAT, DIVE_STEP = 0.03, 0.02
 PASSES = 8
-LOOKS = 200_000_000
+PLACE_LOOKS = 200_000_000
+LOOKS = 64_000                  # of rebuilding, for each cell, over the number of patterns: these wait for memory
 
 
 class Assignment:
@@ -112,8 +121,17 @@ class Assignment:
                 return
             self.absorb(p, self.left)
 
-    def settle(self) -> None:
-        """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars."""
+    @property
+    def cost(self) -> int:
+        """Stars if what is left went to the all-star group."""
+        cost = int(self.left.sum()) * self.market.stars[-1]
+        return cost + sum(int(rows.sum()) * stars for rows, stars in zip(self.rows, self.market.stars, strict=True) if rows is not None)
+
+    def settle(self, rounds: int = 0) -> None:
+        """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars.
+
+        Then so many rounds of rebuilding groups a few at a time.
+        """
         market, c = self.market, self.market.contingency
         indptr, group_of_item = market.all_groups()
         cells, bounds = market.cells_by_group()
@@ -129,10 +147,11 @@ class Assignment:
         ledger.improve(PASSES)
         # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
         all_stars = market.stars[-1]
-        ledger.place(all_stars * market.l, all_stars - 1, LOOKS)
+        ledger.place(all_stars * market.l, all_stars - 1, PLACE_LOOKS)
         ledger.improve(PASSES)
-        ledger.rebuild(LOOKS)
-        ledger.improve(PASSES)
+        if rounds:
+            ledger.rebuild(rounds, LOOKS * len(c.count) // len(market.patterns))
+            ledger.improve(PASSES)
         self.given = [given[market.part(p)] for p in range(len(market.patterns))]
         self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
 
@@ -170,9 +189,8 @@ class Assignment:
                 self.left += back
 
     def release(self, seed: int | None) -> Release:
-        """Borrow, send what is left down the cascade, and build the release."""
+        """Borrow, send what is left down the cascade, and build the release. After :meth:`settle`."""
         market, c = self.market, self.market.contingency
-        self.settle()
         self.borrow()
         entries = Entries()
         cells = np.arange(len(c.count), dtype=np.int32)
@@ -215,6 +233,23 @@ def diving(
         state.absorb(p, propose(market.item[p], ascent.share[p], state.left, market.items[p]))
     state.refill()
     return state
+
+
+def polish(
+    market: Market, ascent: Ascent, effort: Effort, info: dict[str, Any], deadline: float, progress: Callable[[str], None] | None
+) -> None:
+    """Colder and smaller steps until the bound has converged; the best prices stand in `info`."""
+    assert effort.tolerance is not None
+    heat, step = HEAT[1], STEP[1]
+    while time.monotonic() < deadline:
+        info["sweeps"] += ascent.run(market.contingency.count, effort.sweeps, (heat, heat / 2), (step, step / 2), deadline, progress)
+        heat, step = heat / 2, step / 2
+        prices = ascent.prices()
+        bound, before = market.bound(prices), info["bound"]
+        if bound > before:
+            info.update(bound=bound, prices=prices)
+        if bound - before <= effort.tolerance * before:
+            return
 
 
 @register(
@@ -272,11 +307,17 @@ def lagrangian(
     sweeps = ascent.run(c.count, chosen.sweeps, HEAT, STEP, deadline, progress)
     prices = ascent.prices()
     info = {"bound": market.bound(prices), "prices": prices, "sweeps": sweeps}
-    candidates = [rounding(market, ascent)]
+    candidates = [rounding(market, ascent)]     # from the softer shares: harder ones round worse
+    if chosen.tolerance is not None:
+        polish(market, ascent, chosen, info, deadline, progress)
     if chosen.dives and time.monotonic() < deadline:
         candidates.append(diving(market, ascent, chosen, deadline, progress))
     for state in candidates:
-        release = state.release(seed)
-        if release.cost < best.cost:
-            best = release
+        state.settle()
+    state = min(candidates, key=lambda state: state.cost)
+    if chosen.rounds and time.monotonic() < deadline:
+        state.settle(chosen.rounds)
+    release = state.release(seed)
+    if release.cost < best.cost:
+        best = release
     return replace(best, algorithm="lagrangian", info={**best.info, **info})
