@@ -51,7 +51,7 @@ if sys.platform == "win32":
     compile_args, link_args = ["/Od" if debug else "/O2"], []
 else:
     compile_args = ["-O1", "-g"] if debug or linetrace else ["-O3"]
-    compile_args += ["-Wno-unused-function"]
+    compile_args += ["-Wno-unused-function", "-ffp-contract=off"]     # the same numbers on every instruction set
     link_args = []
     if sanitize:
         compile_args += [f"-fsanitize={sanitize}", "-fno-omit-frame-pointer"]

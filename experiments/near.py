@@ -19,6 +19,7 @@ PLACE = "ours (docs/near-optimal.md)"
 ALGORITHMS = ("hilbert", "tp", "tp+", "cascade", "lagrangian")
 ALONG_L: list[Point] = [(l, FIXED_D, None) for l in (2, 4, 6, 8, 10)]
 ALONG_D: list[Point] = [(FIXED_L, d, None) for d in range(1, 8)]
+RATIO_LEVELS = (2, 6, 10)
 FIELDS = {"stars": "stars", "bound": "bound", "kl": "KL (nats)", "seconds": "seconds"}
 
 
@@ -51,7 +52,7 @@ def study(name: str, title: str, points: list[Point], x: str, field: str) -> Fig
 
 def ratio_cells(scale: Scale) -> Iterator[Cell]:
     for panel in scale.panels:
-        for l, _, _ in ALONG_L:
+        for l in RATIO_LEVELS:
             for table in tables(scale, panel, FIXED_D):
                 yield Cell(table, l, "lagrangian", "nearness")
 

@@ -7,6 +7,19 @@ import numpy as np
 cdef extern from *:
     """
     #include <stdint.h>
+    /* One source, several instruction sets, chosen when the module is loaded. The numbers are the same on all of them: every lane does the same
+       operations in the same order, and setup.py forbids fused multiply-adds. */
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+    #define LDIV_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+    #else
+    #define LDIV_CLONES
+    #endif
+    #define LDIV_BLOCK 512
+    #ifdef _MSC_VER
+    #include <math.h>
+    #define __builtin_sqrtf sqrtf
+    #endif
+
     /* exp for x <= 0 in float, about 2e-7 relative: 2^k times a polynomial. Branch-free, so that compilers vectorise the loop over cells;
        the library's expf does not vectorise without -ffast-math. */
     static inline float ldiv_exp(float x) {
@@ -20,11 +33,59 @@ cdef extern from *:
         scale.i = ((int32_t) k + 127) << 23;
         return scale.f * (1.0f + r * (1.0f + r * (0.5f + r * (0.166666667f + r * (0.0416666667f + r * 0.00833333333f)))));
     }
-    """
-    float ldiv_exp(float x) noexcept nogil
 
-cdef enum:
-    BLOCK = 256
+    LDIV_CLONES
+    double ldiv_soft_minimum(const int32_t *item, const float *cost, const float *rows, float *share, float inverse,
+                             int64_t patterns, int64_t cells, int64_t low, int64_t high) {
+        float least[LDIV_BLOCK], total[LDIV_BLOCK];
+        double bound = 0;
+        for (int64_t at = low; at < high; at += LDIV_BLOCK) {
+            int64_t width = high - at < LDIV_BLOCK ? high - at : LDIV_BLOCK;
+            for (int64_t c = 0; c < width; c++) { least[c] = 1e30f; total[c] = 0; }
+            for (int64_t p = 0; p < patterns; p++) {
+                float *out = share + p * cells + at;
+                const int32_t *where = item + p * cells + at;
+                for (int64_t c = 0; c < width; c++) {
+                    float x = cost[where[c]];
+                    out[c] = x;
+                    least[c] = x < least[c] ? x : least[c];
+                }
+            }
+            for (int64_t p = 0; p < patterns; p++) {
+                float *out = share + p * cells + at;
+                for (int64_t c = 0; c < width; c++) {
+                    float x = ldiv_exp((least[c] - out[c]) * inverse);
+                    out[c] = x;
+                    total[c] += x;
+                }
+            }
+            for (int64_t c = 0; c < width; c++) {
+                bound += (double) rows[at + c] * least[c];
+                total[c] = rows[at + c] / total[c];
+            }
+            for (int64_t p = 0; p < patterns; p++) {
+                float *out = share + p * cells + at;
+                for (int64_t c = 0; c < width; c++) out[c] *= total[c];
+            }
+        }
+        return bound;
+    }
+
+    LDIV_CLONES
+    void ldiv_adam(float *price, float *first, float *second, const float *gradient, int64_t n, float step, float one, float two,
+                   float correct_one, float correct_two) {
+        for (int64_t i = 0; i < n; i++) {
+            first[i] = one * first[i] + (1.0f - one) * gradient[i];
+            second[i] = two * second[i] + (1.0f - two) * gradient[i] * gradient[i];
+            float x = price[i] + step * (first[i] * correct_one) / (__builtin_sqrtf(second[i] * correct_two) + 1e-6f);
+            price[i] = x < 0.0f ? 0.0f : x;
+        }
+    }
+    """
+    void ldiv_adam(float* price, float* first, float* second, const float* gradient, row_t n, float step, float one, float two,
+                   float correct_one, float correct_two) noexcept nogil
+    double ldiv_soft_minimum(const index_t* item, const float* cost, const float* rows, float* share, float inverse, row_t patterns,
+                             row_t cells, row_t low, row_t high) noexcept nogil
 
 
 def respond(const index_t[:, ::1] item not None, const float[::1] cost not None, const float[::1] rows not None,
@@ -33,41 +94,11 @@ def respond(const index_t[:, ::1] item not None, const float[::1] cost not None,
 
     `item[p, c]` is where cell c falls in pattern p, `cost` what a row pays there. O(patterns * cells), a pass over memory.
     """
-    cdef Py_ssize_t patterns = item.shape[0], p
-    cdef row_t at, c, width
-    cdef double bound = 0
-    cdef float inverse = 1.0 / temperature
-    cdef float[BLOCK] least
-    cdef float[BLOCK] total
-    cdef float* out
-    cdef const index_t* where
+    cdef double bound
+    if high <= low:
+        return 0.0
     with nogil:
-        at = low
-        while at < high:
-            width = BLOCK if high - at > BLOCK else high - at
-            for c in range(width):
-                least[c] = 1e30
-                total[c] = 0
-            for p in range(patterns):
-                out = &share[p, at]
-                where = &item[p, at]
-                for c in range(width):
-                    out[c] = cost[where[c]]
-                for c in range(width):
-                    least[c] = out[c] if out[c] < least[c] else least[c]
-            for p in range(patterns):
-                out = &share[p, at]
-                for c in range(width):
-                    out[c] = ldiv_exp((least[c] - out[c]) * inverse)
-                    total[c] += out[c]
-            for c in range(width):
-                bound += <double>rows[at + c] * least[c]
-                total[c] = rows[at + c] / total[c]
-            for p in range(patterns):
-                out = &share[p, at]
-                for c in range(width):
-                    out[c] *= total[c]
-            at += width
+        bound = ldiv_soft_minimum(&item[0, 0], &cost[0], &rows[0], &share[0, 0], 1.0 / temperature, item.shape[0], item.shape[1], low, high)
     return bound
 
 
@@ -80,8 +111,10 @@ def adjust(const index_t[::1] item not None, const float[::1] share not None, co
     All arrays are this pattern's own part, so patterns can be adjusted at the same time. Prices stay at least 0.
     """
     cdef row_t c, g, i, items = price.shape[0], groups = indptr.shape[0] - 1
-    cdef double mass, worth
-    cdef float gradient
+    cdef double mass
+    cdef float worth
+    if items == 0:
+        return
     with nogil:
         for i in range(items):
             taken[i] = fixed[i]
@@ -91,21 +124,16 @@ def adjust(const index_t[::1] item not None, const float[::1] share not None, co
             mass = 0
             for i in range(indptr[g], indptr[g + 1]):
                 mass += taken[i]
+            for i in range(indptr[g], indptr[g + 1]):
+                cost[i] = <float>(l * taken[i] - mass)      # the gradient, for a moment
+        ldiv_adam(&price[0], &first[0], &second[0], &cost[0], items, step, decay_first, decay_second, correct_first, correct_second)
+        for g in range(groups):
             worth = 0
             for i in range(indptr[g], indptr[g + 1]):
-                gradient = <float>(l * taken[i] - mass)
-                first[i] = decay_first * first[i] + (1 - decay_first) * gradient
-                second[i] = decay_second * second[i] + (1 - decay_second) * gradient * gradient
-                price[i] += step * (first[i] * correct_first) / (root(second[i] * correct_second) + 1e-6)
-                if price[i] < 0:
-                    price[i] = 0
                 worth += price[i]
+            worth = stars - worth
             for i in range(indptr[g], indptr[g + 1]):
-                cost[i] = <float>(stars + l * price[i] - worth)
-
-
-cdef extern from "math.h":
-    float root "sqrtf"(float x) noexcept nogil
+                cost[i] = l * price[i] + worth
 
 
 def propose(const index_t[::1] item not None, const float[::1] share not None, count_t[::1] rows not None,
