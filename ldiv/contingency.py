@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,8 +39,6 @@ class Contingency:
         Rows of each cell.
     domains, sensitive_domain
         As in Microdata.
-    cell_of_row : ndarray of int32, shape (n,), or None
-        Which cell each row is in; None for a projection, whose rows are cells of another contingency.
     """
 
     codes: Codes
@@ -47,7 +47,6 @@ class Contingency:
     count: Counts
     domains: tuple[Domain, ...]
     sensitive_domain: Domain
-    cell_of_row: Index | None = field(default=None, repr=False)
     data: Microdata | None = field(default=None, repr=False)
 
     @property
@@ -69,7 +68,7 @@ class Contingency:
         """Number of groups of equal QI values, the paper's s."""
         return len(self.indptr) - 1
 
-    @property
+    @cached_property
     def group_of_cell(self) -> Index:
         """The group of each cell."""
         return np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
@@ -91,13 +90,41 @@ class Contingency:
 
     @classmethod
     def from_microdata(cls, data: Microdata) -> Contingency:
-        """The cells of a table. O(n) expected, plus a sort of the distinct cells where keys are sparse."""
-        columns = [*(data.codes[:, j] for j in range(data.d)), data.sensitive]
-        cell_of_row, first, boundary = rank_rows(columns, [*(x.size for x in data.domains), data.m], split=True)
+        """The cells of a table: one pass and a table where the product of the domains is small, else a sort of one key a row."""
+        sizes = [*(x.size for x in data.domains), data.m]
+        span = prod(sizes)
+        direct = span <= max(DIRECT_SPAN, 2 * data.n)
+        # Bits where the keys are sorted, because taking them apart needs no division; as many keys as may be where they index a table.
+        radix = sizes if direct else [1 << (size - 1).bit_length() for size in sizes]
+        whole = prod(radix)
+        if whole > 1 << 64:
+            return cls._from_many_columns(data)
+        key: NDArray[Any] = np.empty(data.n, dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
+        digits = np.array(radix, dtype=np.uint64)
+        _contingency.pack(data.codes, data.sensitive, digits, key)
+        if direct:
+            distinct, count = _contingency.count_direct(key, span)
+        else:
+            key.sort()
+            distinct, count = _contingency.count_sorted(key)
+        del key
+        codes, indptr, sensitive = _contingency.unpack(distinct, digits)
+        return cls(codes, indptr, sensitive, count, data.domains, data.sensitive_domain, data)
+
+    @classmethod
+    def _from_many_columns(cls, data: Microdata) -> Contingency:
+        """The cells where a row's key does not fit 64 bits."""
+        cell_of_row, first, boundary = _rank_cells(data)
         return cls(
             np.ascontiguousarray(data.codes[first[boundary[:-1]]]), boundary, data.sensitive[first],
-            _contingency.tally(cell_of_row, len(first)), data.domains, data.sensitive_domain, cell_of_row, data,
+            _contingency.tally(cell_of_row, len(first)), data.domains, data.sensitive_domain, data,
         )
+
+    @cached_property
+    def cell_of_row(self) -> Index | None:
+        """Which cell each row is in, int32, shape (n,), found when first asked for; None for a projection, whose rows are cells of another
+        contingency."""
+        return None if self.data is None else _rank_cells(self.data)[0]
 
     def project(self, attributes: Sequence[int]) -> tuple[Contingency, Index]:
         """The contingency on some attributes only, and which of its cells each cell here falls in. O(C)."""
@@ -124,6 +151,11 @@ class Contingency:
             self.sensitive[cells], count[cells], self.domains, self.sensitive_domain,
         )
         return part, cells
+
+
+def _rank_cells(data: Microdata) -> tuple[Index, Index, Counts]:
+    columns = [*(data.codes[:, j] for j in range(data.d)), data.sensitive]
+    return rank_rows(columns, [*(x.size for x in data.domains), data.m], split=True)
 
 
 def rank_rows(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ldiv import _contingency
 from ldiv.contingency import Contingency, rank_rows
 from ldiv.errors import LdivError, UnsafeReleaseError
+from ldiv.frames import Change
 
 if TYPE_CHECKING:
     from ldiv.bounds import Certificate
@@ -119,12 +120,14 @@ class Release:
             group = _dense(group)
         kinds = max((len(s) for s in subdomains), default=0) if subdomains else 0
         order = np.where(published >= 0, published, np.array(contingency.sizes, dtype=np.int32) - 1 - published)
-        rank, first, _ = rank_rows(
-            [np.ascontiguousarray(order[:, j]) for j in range(contingency.d)], [s + 1 + kinds for s in contingency.sizes]
-        )
-        group, cell, count = _sorted(rank[group], cell, count)
+        if not _contingency.strictly_ascending(order):
+            rank, first, _ = rank_rows(
+                [np.ascontiguousarray(order[:, j]) for j in range(contingency.d)], [s + 1 + kinds for s in contingency.sizes]
+            )
+            published = published[first]
+            group, cell, count = _sorted(rank[group], cell, count)
         return cls(
-            contingency, published[first], _starts(group), cell, count, l, algorithm,
+            contingency, published, _starts(group), cell, count, l, algorithm,
             tuple(tuple(s) for s in subdomains) if subdomains else tuple(() for _ in range(contingency.d)),
             dict(info or {}),
         )
@@ -255,18 +258,17 @@ class Release:
                 f"{self.algorithm}: {len(bad)} QI-groups are not {self.l}-eligible, the first with {size[g]} rows of which "
                 f"{height[g]} have sensitive value {c.sensitive_domain.label(int(pillar[g]))!r}"
             )
-        entry_group = np.repeat(np.arange(self.groups), np.diff(self.indptr))
-        entry_codes = c.codes[c.group_of_cell[self.cell]]
-        claim = self.published[entry_group]
-        wrong = (claim >= 0) & (claim != entry_codes)
+        member = c.group_of_cell
+        wrong = _contingency.first_untruthful(self.indptr, self.cell, member, c.codes, self.published) >= 0
         for j, kinds in enumerate(self.subdomains):
-            rows = np.flatnonzero(claim[:, j] < STAR)
+            claim = np.repeat(self.published[:, j], np.diff(self.indptr))
+            rows = np.flatnonzero(claim < STAR)
             if len(rows):
                 holds = np.zeros((len(kinds), c.domains[j].size), dtype=bool)
                 for k, subdomain in enumerate(kinds):
                     holds[k, list(subdomain.codes)] = True
-                wrong[rows, j] = ~holds[-2 - claim[rows, j], entry_codes[rows, j]]
-        if wrong.any():
+                wrong = wrong or not holds[-2 - claim[rows], c.codes[member[self.cell[rows]], j]].all()
+        if wrong:
             raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
         return self
 
@@ -280,7 +282,7 @@ class Release:
         data = self.contingency.data
         if data is None or data.source is None:
             raise LdivError("this release was made from codes, not from a table: use release.codes")
-        changes: dict[str, tuple[NDArray[np.int32], list[str | None]]] = {}
+        changes: dict[str, Change] = {}
         for j, domain in enumerate(self.contingency.domains):
             column = self.published[:, j]
             if (column >= 0).all():
@@ -291,7 +293,7 @@ class Release:
             place = np.full(len(texts) + 1, -1, dtype=np.int32)
             place[used] = np.arange(len(used), dtype=np.int32)
             by_group = place[np.where(column < 0, -1 - column, len(texts))]
-            changes[domain.name] = (by_group[self.group], [texts[k] for k in used])
+            changes[domain.name] = Change(data.codes[:, j], by_group[self.group], [texts[k] for k in used])
         return data.source.publish(changes)
 
     def _refuse_ambiguous_star(self, attribute: int) -> None:

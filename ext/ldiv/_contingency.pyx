@@ -4,9 +4,133 @@ from ldiv._types cimport code_t, count_t, index_t, key_t, row_t, uint32_t, uint6
 
 import numpy as np
 
+cdef enum:
+    BLOCK = 2048        # rows whose keys fit the first-level cache
+
 ctypedef fused packed_t:
     uint32_t
     uint64_t
+
+
+def pack(const code_t[::1, :] codes not None, const code_t[::1] sensitive not None, const uint64_t[::1] radix not None,
+         packed_t[::1] key not None) -> None:
+    """The mixed-radix key of every row, the sensitive code last; the caller vouches that the product of radices fits the key.
+
+    Block by block, so that a block's keys stay in the first-level cache while its columns pass by.
+    """
+    cdef row_t n = key.shape[0], low = 0, high, i
+    cdef Py_ssize_t d = codes.shape[1], j
+    cdef packed_t size
+    with nogil:
+        while low < n:
+            high = low + BLOCK if low + BLOCK < n else n
+            for i in range(low, high):
+                key[i] = <packed_t>codes[i, 0]
+            for j in range(1, d):
+                size = <packed_t>radix[j]
+                for i in range(low, high):
+                    key[i] = key[i] * size + <packed_t>codes[i, j]
+            size = <packed_t>radix[d]
+            for i in range(low, high):
+                key[i] = key[i] * size + <packed_t>sensitive[i]
+            low = high
+
+
+def count_direct(const packed_t[::1] key not None, uint64_t span):
+    """Distinct keys below `span`, ascending, and how often each occurs, with one table of `span` counts."""
+    cdef uint32_t[::1] table = np.zeros(span, dtype=np.uint32)
+    cdef row_t i, found = 0
+    cdef uint64_t k
+    with nogil:
+        for i in range(key.shape[0]):
+            table[key[i]] += 1
+        for k in range(span):
+            found += table[k] > 0
+    distinct_, count_ = np.empty(found, dtype=np.uint64), np.empty(found, dtype=np.int64)
+    cdef uint64_t[::1] distinct = distinct_
+    cdef count_t[::1] count = count_
+    with nogil:
+        found = 0
+        for k in range(span):
+            if table[k] > 0:
+                distinct[found] = k
+                count[found] = table[k]
+                found += 1
+    return distinct_, count_
+
+
+def count_sorted(const packed_t[::1] key not None):
+    """Distinct keys of an ascending list, and how often each occurs."""
+    cdef row_t n = key.shape[0], i, found = 0
+    with nogil:
+        for i in range(n):
+            found += i == 0 or key[i] != key[i - 1]
+    distinct_, count_ = np.empty(found, dtype=np.uint64), np.empty(found, dtype=np.int64)
+    cdef uint64_t[::1] distinct = distinct_
+    cdef count_t[::1] count = count_
+    with nogil:
+        found = -1
+        for i in range(n):
+            if i == 0 or key[i] != key[i - 1]:
+                found += 1
+                distinct[found] = key[i]
+                count[found] = 0
+            count[found] += 1
+    return distinct_, count_
+
+
+cdef inline uint64_t digit(uint64_t* rest, uint64_t radix) noexcept nogil:
+    """The last digit, taken off; a power of two without dividing."""
+    cdef uint64_t value
+    if radix & (radix - 1) == 0:
+        value = rest[0] & (radix - 1)
+        rest[0] = rest[0] >> popcount(radix - 1)
+    else:
+        value = rest[0] % radix
+        rest[0] = rest[0] // radix
+    return value
+
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    static inline int ldiv_popcount(uint64_t x) { int n = 0; for (; x; x &= x - 1) n++; return n; }
+    #if defined(__GNUC__)
+    #define popcount(x) __builtin_popcountll(x)
+    #else
+    #define popcount(x) ldiv_popcount(x)
+    #endif
+    """
+    int popcount(uint64_t x) noexcept nogil
+
+
+def unpack(const uint64_t[::1] distinct not None, const uint64_t[::1] radix not None):
+    """Ascending distinct keys back to cells: (codes of each group (s, d), indptr over groups, sensitive code of each cell)."""
+    cdef row_t cells = distinct.shape[0], i, groups = 0
+    cdef Py_ssize_t d = radix.shape[0] - 1, j
+    cdef uint64_t last = 0, rest
+    sensitive_ = np.empty(cells, dtype=np.int32)
+    start_ = np.empty(cells + 1, dtype=np.int64)
+    cdef code_t[::1] sensitive = sensitive_
+    cdef row_t[::1] start = start_
+    with nogil:
+        for i in range(cells):
+            rest = distinct[i]
+            sensitive[i] = <code_t>digit(&rest, radix[d])
+            if i == 0 or rest != last:
+                start[groups] = i
+                groups += 1
+                last = rest
+        start[groups] = cells
+    codes_ = np.empty((groups, d), dtype=np.int32)
+    cdef code_t[:, ::1] codes = codes_
+    with nogil:
+        for i in range(groups):
+            rest = distinct[start[i]]
+            digit(&rest, radix[d])
+            for j in range(d - 1, -1, -1):
+                codes[i, j] = <code_t>digit(&rest, radix[j])
+    return codes_, start_[:groups + 1].copy(), sensitive_
 
 
 def append_column(packed_t[::1] key not None, const code_t[::1] column not None, uint64_t size, code_t shift) -> None:
@@ -207,3 +331,40 @@ def hand_out(const index_t[::1] item not None, const count_t[::1] wanted not Non
             left[item[c]] -= take
             out[c] = take
     return out_
+
+
+def first_untruthful(const row_t[::1] indptr not None, const index_t[::1] cell not None, const index_t[::1] group_of_cell not None,
+                     const code_t[:, ::1] codes not None, const code_t[:, ::1] published not None) -> int:
+    """The first QI-group that publishes a value which a row of it does not have; -1 where there is none. Codes below 0 are not looked at."""
+    cdef row_t g, i
+    cdef Py_ssize_t d = codes.shape[1], j
+    cdef index_t member, last
+    with nogil:
+        for g in range(indptr.shape[0] - 1):
+            last = -1
+            for i in range(indptr[g], indptr[g + 1]):
+                member = group_of_cell[cell[i]]
+                if member == last:
+                    continue
+                last = member
+                for j in range(d):
+                    if published[g, j] >= 0 and published[g, j] != codes[member, j]:
+                        with gil:
+                            return g
+    return -1
+
+
+def strictly_ascending(const code_t[:, ::1] rows not None) -> bool:
+    """Whether each row comes after the one before, lexicographically."""
+    cdef row_t i
+    cdef Py_ssize_t d = rows.shape[1], j
+    cdef bint after = True
+    with nogil:
+        for i in range(1, rows.shape[0]):
+            j = 0
+            while j < d and rows[i, j] == rows[i - 1, j]:
+                j += 1
+            if j == d or rows[i, j] < rows[i - 1, j]:
+                after = False
+                break
+    return after

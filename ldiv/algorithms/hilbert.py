@@ -19,7 +19,7 @@ def curve_order(contingency: Contingency) -> NDArray[np.int32]:
     bits = max(1, max(size - 1 for size in contingency.sizes).bit_length())
     words = curve_keys(contingency.codes, bits)
     position = np.empty(contingency.groups, dtype=np.int32)
-    position[np.lexsort(words.T[::-1])] = np.arange(contingency.groups, dtype=np.int32)
+    position[np.argsort(words[:, 0]) if words.shape[1] == 1 else np.lexsort(words.T[::-1])] = np.arange(contingency.groups, dtype=np.int32)
     return position
 
 
@@ -27,7 +27,7 @@ def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int3
     """Group the rows of an l-eligible table; returns the group and the cell of each row, by group and cell."""
     c = contingency
     position = curve_order(c)[c.group_of_cell]
-    column = np.lexsort((position, c.sensitive)).astype(np.int32)
+    column = np.argsort(c.sensitive.astype(np.int64) << 32 | position).astype(np.int32)     # no two cells are alike in both
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Grouping(column, column_indptr, position, c.count, c.histogram, l)
     run.run()

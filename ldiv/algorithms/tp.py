@@ -71,7 +71,10 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
         rng.shuffle(groups)
         rng.shuffle(values)
     group_of_cell = c.group_of_cell
-    column = np.lexsort((np.argsort(groups)[group_of_cell], c.sensitive)).astype(np.int32)
+    if seed is None:        # cells come by group: a stable sort by value alone, by radix where values fit 16 bits
+        column = np.argsort(c.sensitive.astype(np.uint16) if c.m <= 1 << 16 else c.sensitive, kind="stable").astype(np.int32)
+    else:
+        column = np.lexsort((np.argsort(groups)[group_of_cell], c.sensitive)).astype(np.int32)
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Refinement(
         Histogram(c.indptr, kept, size, height), c.sensitive, group_of_cell, residue, l, column, column_indptr,
