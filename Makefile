@@ -5,13 +5,14 @@
 #   make coverage    the suite with line coverage of the .py and .pyx files
 #   make lint        ruff and mypy
 #   make dist        wheel and sdist in dist/, each installed and tried
+#   make bench       the aims of speed and memory on this commit, pass or short, and the asv suite (.asv/; make bench-html to browse it)
 #   make full        the paper's experiments at full size
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/*.pyx ext/ldiv/*.pxd)
 
-.PHONY: reproduce full test build coverage lint dist clean
+.PHONY: reproduce full test build coverage lint dist bench bench-html clean
 
 reproduce: $(VENV)/installed
 	$(BIN)/python -m experiments run --quick
@@ -59,6 +60,15 @@ dist: $(VENV)/installed
 	  rm -rf build/try && $(PYTHON) -m venv build/try && build/try/bin/python -m pip install --quiet $$package && \
 	  (cd build/try && bin/python -c "import ldiv; d = ldiv.datasets.load('acs2018'); print(ldiv.solve(d, 6))") || exit 1; \
 	done
+
+bench: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m experiments.benchmarks
+	$(BIN)/asv machine --yes > /dev/null
+	$(BIN)/asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) --quick --show-stderr
+
+bench-html:
+	$(BIN)/asv publish && $(BIN)/asv preview
 
 clean:
 	rm -rf build dist *.egg-info ldiv/*.so ext/ldiv/*.c ext/ldiv/*.html

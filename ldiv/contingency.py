@@ -91,19 +91,13 @@ class Contingency:
     @classmethod
     def from_microdata(cls, data: Microdata) -> Contingency:
         """The cells of a table: one pass and a table where the product of the domains is small, else a sort of one key a row."""
-        sizes = [*(x.size for x in data.domains), data.m]
-        span = prod(sizes)
-        direct = span <= max(DIRECT_SPAN, 2 * data.n)
-        # Bits where the keys are sorted, because taking them apart needs no division; as many keys as may be where they index a table.
-        radix = sizes if direct else [1 << (size - 1).bit_length() for size in sizes]
-        whole = prod(radix)
+        digits, direct, whole = _digits([*(x.size for x in data.domains), data.m], data.n)
         if whole > 1 << 64:
             return cls._from_many_columns(data)
         key: NDArray[Any] = np.empty(data.n, dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
-        digits = np.array(radix, dtype=np.uint64)
         _contingency.pack(data.codes, data.sensitive, digits, key)
         if direct:
-            distinct, count = _contingency.count_direct(key, span)
+            distinct, count = _contingency.count_direct(key, whole)
         else:
             key.sort()
             distinct, count = _contingency.count_sorted(key)
@@ -129,6 +123,18 @@ class Contingency:
     def project(self, attributes: Sequence[int]) -> tuple[Contingency, Index]:
         """The contingency on some attributes only, and which of its cells each cell here falls in. O(C)."""
         picked = list(attributes)
+        digits, direct, whole = _digits([*(self.domains[j].size for j in picked), self.m], len(self.count))
+        if whole > 1 << 64:
+            return self._project_many(picked)
+        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
+        _contingency.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key)
+        cell_of_cell, distinct = _contingency.rank_direct(key, whole) if direct else _contingency.rank_hashed(key)
+        codes, indptr, sensitive = _contingency.unpack(distinct, digits)
+        count = _contingency.tally(cell_of_cell, len(distinct), self.count)
+        return Contingency(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain), cell_of_cell
+
+    def _project_many(self, picked: list[int]) -> tuple[Contingency, Index]:
+        """A projection where a cell's key does not fit 64 bits."""
         parts = self.codes[:, picked]
         group_of_cell = self.group_of_cell
         columns = [*(np.ascontiguousarray(parts[:, j])[group_of_cell] for j in range(len(picked))), self.sensitive]
@@ -151,6 +157,18 @@ class Contingency:
             self.sensitive[cells], count[cells], self.domains, self.sensitive_domain,
         )
         return part, cells
+
+
+def _digits(sizes: list[int], n: int) -> tuple[NDArray[np.uint64], bool, int]:
+    """The radices of keys, whether keys index a table, and the number of possible keys.
+
+    As few keys as can be where they index a table; whole bits where they do not, because taking them apart needs no division then.
+    """
+    span = prod(sizes)
+    direct = span <= max(min(DIRECT_SPAN, 8 * n), 2 * n)       # a short list is hashed sooner than a long table is cleared
+    radix = sizes if direct else [1 << (size - 1).bit_length() for size in sizes]
+    whole = prod(radix)
+    return np.array(radix if whole <= 1 << 64 else [], dtype=np.uint64), direct, whole
 
 
 def _rank_cells(data: Microdata) -> tuple[Index, Index, Counts]:

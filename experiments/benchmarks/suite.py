@@ -1,0 +1,159 @@
+"""The asv suite: times, peak memory and tracked numbers of kernels, algorithms, frames and files, over n, d, l and algorithm."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ldiv
+from experiments.benchmarks import aims
+from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
+from ldiv._hilbert import curve_keys
+from ldiv._tp import phase_one
+from ldiv.datasets.acs import QI
+from ldiv.files import read_table, write_table
+from ldiv.prices import Ascent, Market
+
+DS = {4: FIRST, 7: QI}
+ALGORITHMS = ["tp", "tp+", "hilbert", "cascade", "tds", "mondrian"]
+
+
+class Kernels:
+    """One kernel at a time on cells that are there."""
+
+    params = [[100_000, 600_000], [4, 7]]
+    param_names = ["n", "d"]
+
+    def setup(self, n: int, d: int) -> None:
+        self.data = table(DS[d], n)
+        self.cells = self.data.contingency
+        self.kept = np.empty_like(self.cells.count)
+
+    def time_count_cells(self, n: int, d: int) -> None:
+        fresh(self.data)
+
+    def time_phase_one(self, n: int, d: int) -> None:
+        phase_one(self.cells.indptr, self.cells.count, 6, self.kept)
+
+    def time_project(self, n: int, d: int) -> None:
+        self.cells.project(range(d - 1))
+
+    def time_curve_keys(self, n: int, d: int) -> None:
+        curve_keys(self.cells.codes, 7)
+
+
+class Algorithms:
+    """Codes to verified release."""
+
+    params = [[100_000, 600_000], [4, 7], [2, 6, 10], ALGORITHMS]
+    param_names = ["n", "d", "l", "algorithm"]
+    timeout = 300
+
+    def setup(self, n: int, d: int, l: int, algorithm: str) -> None:
+        if algorithm in ("tds", "mondrian") and (n > 100_000 or d > 4):
+            raise NotImplementedError       # asv: skip
+        self.data = table(DS[d], n)
+
+    def time_solve(self, n: int, d: int, l: int, algorithm: str) -> None:
+        ldiv.solve(fresh(self.data), l, algorithm=algorithm)
+
+    def peakmem_solve(self, n: int, d: int, l: int, algorithm: str) -> None:
+        ldiv.solve(fresh(self.data), l, algorithm=algorithm)
+
+    def track_stars(self, n: int, d: int, l: int, algorithm: str) -> int:
+        return ldiv.solve(self.data, l, algorithm=algorithm).stars
+
+    def track_kl(self, n: int, d: int, l: int, algorithm: str) -> float:
+        return ldiv.kl_divergence(ldiv.solve(self.data, l, algorithm=algorithm))
+
+
+class Yardstick:
+    """Seconds over those of polars counting the same cells."""
+
+    params = [[4, 7], ["tp", "tp+", "hilbert", "cascade"]]
+    param_names = ["d", "algorithm"]
+    timeout = 300
+    unit = "Y"
+
+    def track_ratio(self, d: int, algorithm: str) -> float:
+        data = table(DS[d])
+        return ratio(lambda: ldiv.solve(fresh(data), 6, algorithm=algorithm), yardstick(data), 3)[1]
+
+
+class Prices:
+    """Near-optimal releases of the first 100,000 rows."""
+
+    params = [[4, 7], ["fast", "default"]]
+    param_names = ["d", "effort"]
+    timeout = 600
+    number = repeat = 1
+
+    def setup(self, d: int, effort: str) -> None:
+        self.data = table(DS[d], 100_000)
+
+    def time_lagrangian(self, d: int, effort: str) -> None:
+        ldiv.solve(self.data, 6, algorithm="lagrangian", effort=effort)
+
+    def track_nearness(self, d: int, effort: str) -> float:
+        return ldiv.solve(self.data, 6, algorithm="lagrangian", effort=effort).certificate.ratio
+
+
+class Sweep:
+    def setup(self) -> None:
+        contingency = table(FIRST).contingency
+        self.rows = contingency.count.astype(np.float32)
+        self.ascent = Ascent(Market(contingency, 6, 4, threads=1))
+
+    def time_respond(self) -> None:
+        self.ascent.respond(map, self.rows, 0.05)
+
+    def time_adjust(self) -> None:
+        self.ascent.adjust(map, 0.01)
+
+
+class Frames:
+    params = [["pandas int", "pandas category", "pandas string", "polars"]]
+    param_names = ["kind"]
+    unit = "Y"
+    timeout = 300
+
+    def track_ratio(self, kind: str) -> float:
+        return aims.framed(kind)()[0]
+
+
+class Files:
+    params = [["csv", "parquet"]]
+    param_names = ["ending"]
+
+    def setup(self, ending: str) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / f"table.{ending}"
+        self.table: Any = polars_frame(table(FIRST, 100_000)).to_arrow()
+        write_table(self.table, self.path)
+
+    def teardown(self, ending: str) -> None:
+        self.folder.cleanup()
+
+    def time_read(self, ending: str) -> None:
+        read_table(self.path)
+
+    def time_write(self, ending: str) -> None:
+        write_table(self.table, self.path)
+
+
+class Whole:
+    """Numbers of the whole package."""
+
+    timeout = 600
+
+    def track_import(self) -> float:
+        return aims.imports()[0]
+
+    def track_growth(self) -> float:
+        return aims.growth()[0]
+
+    def track_bytes_a_row(self) -> float:
+        return aims.peak_memory()[0]
