@@ -76,7 +76,7 @@ def ratio_drawing(data: Rows, path: Path) -> None:
 # -- what a sweep brings -----------------------------------------------------------------------------------------------
 
 EFFORT_QI = [("Age", "Gender", "Race", "MaritalStatus"), ("Age", "BirthPlace", "Education", "WorkClass"),
-             ("Age", "Gender", "Race", "MaritalStatus", "BirthPlace", "Education", "WorkClass")]
+             ("Age", "Gender", "MaritalStatus", "BirthPlace", "Education")]
 
 
 def effort_cells(scale: Scale) -> Iterator[Cell]:
@@ -99,7 +99,7 @@ def effort_drawing(data: Rows, path: Path) -> None:
     for r in data:
         best = max(x["bound"] for x in data if (x["panel"], x["attributes"]) == (r["panel"], r["attributes"]))
         words = r["attributes"].split()
-        name = f"all {len(words)}" if len(words) > FIXED_D else words[1] + " ..."
+        name = f"d = {len(words)}, with {words[1]}"
         points += [Line(r["panel"], f"{name}: {side}", r["seconds"], r[side] / best) for side in ("stars", "bound")]
     points.sort(key=lambda point: point.series)
     lines(points, "seconds", "part of the best bound", path, xlog=True, ticks=[1, 3, 10, 30, 100], floor=0.8)

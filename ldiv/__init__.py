@@ -15,34 +15,48 @@ from ldiv.bounds import (
     tuple_bound,
     verify_certificate,
 )
+from ldiv.coarsening import Bins, Hierarchy, coarsen
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, LdivError, NotEligibleError, UnsafeReleaseError
 from ldiv.measures import average_group_size, discernibility, kl_divergence, ncp
 from ldiv.microdata import Domain, Microdata
+from ldiv.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
 from ldiv.privacy import CheckReport, Violation, check, max_l
 from ldiv.release import Release, Subdomain
 from ldiv.taxonomy import Taxonomy
 
 __all__ = [
     "Algorithm",
+    "AlphaK",
+    "Bins",
     "Certificate",
     "CheckReport",
     "Contingency",
+    "Distinct",
     "Domain",
+    "Entropy",
+    "Frequency",
+    "Hierarchy",
     "InputError",
+    "KAnonymity",
     "LdivError",
     "Microdata",
     "NotEligibleError",
+    "Principle",
+    "Recursive",
     "Release",
     "Subdomain",
+    "TCloseness",
     "Taxonomy",
     "UnsafeReleaseError",
     "Violation",
     "__version__",
     "algorithms",
     "anonymize",
+    "audit",
     "average_group_size",
     "check",
+    "coarsen",
     "datasets",
     "discernibility",
     "kl_divergence",

@@ -7,9 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from ldiv.algorithms import get
+from ldiv.coarsening import Bins
+from ldiv.coarsening import coarsen as coarsen_frame
 from ldiv.contingency import Contingency
 from ldiv.microdata import Microdata
+from ldiv.principles import Principle, enforce
 from ldiv.privacy import require_eligible, validate_l
+from ldiv.protection import solve_protected
 from ldiv.release import Release
 
 __all__ = ["anonymize", "solve"]
@@ -29,6 +33,8 @@ def anonymize(
     seed: int | None = None,
     missing: str | Mapping[str, str] | None = None,
     weights: Mapping[str, int] | None = None,
+    coarsen: Mapping[str, int | Bins] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Release:
     """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value.
@@ -55,8 +61,12 @@ def anonymize(
         What to do with missing values; see :meth:`ldiv.Microdata.from_frame`.
     weights : mapping of str to int, optional
         What a star costs in a column, 1 where not given; ``release.cost`` is then what is minimised. TP, TP+ and Hilbert do not look at it.
+    coarsen : mapping of str to int or Bins, optional
+        Columns to publish on a higher level of their hierarchy, or as intervals, before anything is starred; see :func:`ldiv.coarsen`.
+    hierarchies : mapping of str to hierarchy, optional
+        For `coarsen`, and for algorithms that generalise (TDS, Mondrian, multidim): files in the format of ARX, nested dicts, rows.
     **options
-        Passed to the algorithm.
+        ``protect=`` and ``also=`` as in :func:`solve`; the others are passed to the algorithm.
 
     Returns
     -------
@@ -87,7 +97,12 @@ def anonymize(
     """
     l = validate_l(l)
     get(algorithm)
+    if coarsen:
+        frame = coarsen_frame(frame, coarsen, hierarchies)
     data = Microdata.from_frame(frame, qi, sensitive, domains=domains, missing=missing)
+    trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
+    if trees:
+        data = data.with_hierarchies(trees)
     if weights:
         data = data.weighted(weights)
     release = replace(solve(data, l, algorithm=algorithm, seed=seed, **options), star=star)
@@ -97,7 +112,8 @@ def anonymize(
 
 
 def solve(
-    data: Microdata | Contingency, l: int, *, algorithm: str = DEFAULT_ALGORITHM, seed: int | None = None, **options: Any
+    data: Microdata | Contingency, l: int, *, algorithm: str = DEFAULT_ALGORITHM, seed: int | None = None,
+    protect: Sequence[str] = (), also: Sequence[Principle] = (), **options: Any,
 ) -> Release:
     """Anonymise codes: the same as :func:`anonymize` without a dataframe.
 
@@ -108,6 +124,10 @@ def solve(
         At least 1.
     algorithm : str
     seed : int, optional
+    protect : sequence of str, optional
+        QI columns that are never starred; impossible where some combination of their values is not l-eligible by itself, which is an error.
+    also : sequence of Principle, optional
+        What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.principles`.
     **options
         Passed to the algorithm.
 
@@ -136,4 +156,8 @@ def solve(
     chosen = get(algorithm)
     contingency = data.contingency if isinstance(data, Microdata) else data
     require_eligible(contingency, l)
-    return chosen.solve(contingency, l, seed=seed, **options).verify()
+    if protect and contingency.n:
+        release = solve_protected(contingency, l, chosen, [protect] if isinstance(protect, str) else list(protect), seed=seed, **options)
+    else:
+        release = chosen.solve(contingency, l, seed=seed, **options)
+    return enforce(release, also).verify()

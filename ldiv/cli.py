@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +19,16 @@ except ImportError as error:        # pragma: no cover
     raise SystemExit(f"the command needs more packages: pip install 'ldiv[cli]' ({error})") from error
 
 from ldiv import algorithms, datasets
-from ldiv.api import DEFAULT_ALGORITHM, anonymize
+from ldiv.api import DEFAULT_ALGORITHM, anonymize, solve
 from ldiv.bounds import load_certificate, save_certificate, verify_certificate
+from ldiv.contingency import Contingency
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.files import read_table, write_table
+from ldiv.measures import kl_divergence
 from ldiv.microdata import Microdata
 from ldiv.privacy import check
+from ldiv.report import command
+from ldiv.report import save as save_report
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="l-diversity by suppression, with guarantees.")
@@ -74,6 +80,7 @@ def anonymize_command(
     effort: Annotated[str, typer.Option(help="Of the default algorithm: fast, default or best.")] = "default",
     certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz).")] = None,
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML page about the release.")] = None,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
     seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
     delimiter: Delimiter = ",",
@@ -95,6 +102,11 @@ def anonymize_command(
         proof = release.certificate if certificate is not None else None
     with stage(f"writing {output}"):
         write_table(release.frame, output, delimiter=delimiter, header=names is None, like=table)
+    if report is not None:
+        with stage(f"writing {report}"):
+            again = command(file, qi, sensitive, l, output, algorithm=algorithm, effort=effort if options else None, weight=weight or [], star=star,
+                            seed=seed)
+            save_report(release, report, {"file": file.name, "rows": f"{release.n:,}", "command": again})
     notes.print(release.summary(), markup=False)
     if proof is not None and certificate is not None:
         save_certificate(proof, certificate, l=l, qi=qi, sensitive=sensitive, rows=release.n, weights=weights)
@@ -157,6 +169,60 @@ def verify_command(
         holds = holds and bool(report) and stars == claim.stars
     if not holds:
         raise typer.Exit(1)
+
+
+@app.command("compare")
+def compare_command(
+    file: File,
+    qi: Qi,
+    sensitive: Sensitive,
+    l: Annotated[list[int], typer.Option("-l", help="Repeat for several.")],
+    algorithm: Annotated[list[str], typer.Option("-a", "--algorithm", help="Repeat for several; see 'ldiv algorithms'.")] = ["tp", "tp+", "cascade"],  # noqa: B006
+    delimiter: Delimiter = ",",
+    names: Names = None,
+    missing_qi: MissingQi = "value",
+    missing_sensitive: MissingSensitive = "error",
+) -> None:
+    """Stars, KL-divergence, seconds and memory of several algorithms on FILE, side by side."""
+    missing = {"qi": missing_qi, "sensitive": missing_sensitive}
+    data = Microdata.from_frame(_read(file, delimiter, names), qi, sensitive, missing=missing)
+    lines = Table("l", "algorithm", "stars", "% of QI cells", "rows with a star", "groups", "KL (nats)", "seconds", "MB allocated at peak")
+    for value in l:
+        for name in algorithm:
+            with stage(f"{name}, l = {value}"):
+                tracemalloc.start()
+                started = time.perf_counter()
+                release = solve(Contingency.from_microdata(data), value, algorithm=name)
+                seconds, peak = time.perf_counter() - started, tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                lines.add_row(
+                    str(value), name, f"{release.stars:,}", f"{100 * release.stars / max(release.n * release.d, 1):.2f}",
+                    f"{release.suppressed_rows:,}", f"{release.groups:,}", f"{kl_divergence(release):.4f}", f"{seconds:.3f}", f"{peak / 1e6:,.1f}",
+                )
+    Console(width=None if notes.is_terminal else 140).print(lines)
+
+
+@app.command("report")
+def report_command(
+    file: File,
+    qi: Qi,
+    sensitive: Sensitive,
+    l: L,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the page goes (.html).")],
+    algorithm: Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")] = DEFAULT_ALGORITHM,
+    delimiter: Delimiter = ",",
+    names: Names = None,
+    missing_qi: MissingQi = "value",
+    missing_sensitive: MissingSensitive = "error",
+) -> None:
+    """What a release of FILE would be like, as one HTML page; no release is written."""
+    data = Microdata.from_frame(_read(file, delimiter, names), qi, sensitive, missing={"qi": missing_qi, "sensitive": missing_sensitive})
+    with stage(f"anonymizing with {algorithm}"):
+        release = solve(data, l, algorithm=algorithm)
+    save_report(release, output, {
+        "file": file.name, "rows": f"{release.n:,}", "command": command(file, qi, sensitive, l, "RELEASE.csv", algorithm=algorithm),
+    })
+    notes.print(f"{output}: {release!r}", markup=False)
 
 
 @app.command("datasets")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldiv.errors import InputError
 
+
 @dataclass(frozen=True)
 class Change:
     """What happens to a column: -1 in `text` keeps a row's cell, k >= 0 replaces it by ``texts[k]``.
@@ -34,17 +35,18 @@ def open_frame(frame: Any) -> Source:
         return frame
     if isinstance(frame, Mapping):
         return ArrayDict(frame)
-    columns = getattr(frame, "columns", None)
-    if columns is not None and type(frame).__module__.startswith("pandas"):
-        doubled = columns[columns.duplicated()]
+    if type(frame).__module__.startswith("pandas") and hasattr(frame, "columns"):
+        doubled = frame.columns[frame.columns.duplicated()]
         if len(doubled):
             raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
     try:
-        return Table(nw.from_native(frame, eager_only=True))
+        wrapped = nw.from_native(frame)
     except TypeError as error:
         raise InputError(
-            f"cannot read a {type(frame).__name__}: pass a pandas, polars or pyarrow table, or a dict of arrays"
+            f"cannot read a {type(frame).__name__}: pass a pandas, polars or pyarrow table, a polars LazyFrame, a DuckDB relation, an Ibis "
+            "table, or a dict of arrays"
         ) from error
+    return Collected(wrapped) if isinstance(wrapped, nw.LazyFrame) else Table(wrapped)
 
 
 class Source:
@@ -211,6 +213,29 @@ class Table(Source):
         native.index = column.to_native().index
         native.name = column.name
         return nw.from_native(native, series_only=True)
+
+
+class Collected(Table):
+    """A polars LazyFrame, a DuckDB relation or an Ibis table: collected once, published as what it was.
+
+    The order of its rows is whatever one collection gives; the published table has that order.
+    """
+
+    def __init__(self, frame: nw.LazyFrame[Any]) -> None:
+        super().__init__(frame.collect())
+        self.kind = frame.implementation
+
+    def publish(self, changes: Mapping[str, Change]) -> Any:
+        table = super().publish(changes)
+        if self.kind.is_duckdb():
+            import duckdb
+
+            return duckdb.from_arrow(table)
+        if self.kind.is_ibis():
+            import ibis
+
+            return ibis.memtable(table)
+        return table.lazy()
 
 
 def encode_arrow_text(series: nw.Series[Any]) -> Encoded | None:

@@ -162,6 +162,17 @@ class Microdata:
         domains = tuple(replace(x, weight=weights.get(x.name, x.weight)) for x in self.domains)
         return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
 
+    def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
+        """The same table with a taxonomy for each QI attribute that has a hierarchy (see :meth:`ldiv.Hierarchy.of`)."""
+        from ldiv.coarsening import Hierarchy
+
+        domains = tuple(
+            replace(x, taxonomy=Hierarchy.of(hierarchies[x.name], f"hierarchy of {x.name!r}").taxonomy(
+                [x.label(code) for code in range(x.size)], x.name)) if x.name in hierarchies else x
+            for x in self.domains
+        )
+        return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
+
     def head(self, n: int) -> Microdata:
         """The first n rows, with the same domains."""
         return Microdata(

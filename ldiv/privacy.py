@@ -13,7 +13,7 @@ from ldiv.contingency import Contingency
 from ldiv.errors import InputError, NotEligibleError
 from ldiv.microdata import Microdata
 
-__all__ = ["CheckReport", "Violation", "check", "max_l", "require_eligible", "validate_l"]
+__all__ = ["CheckReport", "Violation", "as_microdata", "check", "max_l", "require_eligible", "validate_l"]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def check(
     (False, 1, {'Age': '30'}, 1)
     """
     l = validate_l(l)
-    data = _microdata(frame, qi, sensitive, missing)
+    data = as_microdata(frame, qi, sensitive, missing)
     c = data.contingency
     size, height, pillar = _contingency.heights(c.indptr, c.sensitive, c.count, c.m)
     excess = height - size // l
@@ -196,7 +196,8 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     return int(len(target) // histogram.max()) if len(target) else 0
 
 
-def _microdata(frame: Any, qi: Any, sensitive: str | None, missing: Any) -> Microdata:
+def as_microdata(frame: Any, qi: Any, sensitive: str | None, missing: Any) -> Microdata:
+    """The table as Microdata, whatever it is."""
     if isinstance(frame, Microdata):
         return frame
     if qi is None or sensitive is None:

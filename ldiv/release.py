@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -319,6 +320,13 @@ class Release:
         if self.phase is not None:
             lines.append(f"TP ended in phase {self.phase}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
+        rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
+        lines = "".join(f"<tr><td>{escape(str(what))}</td><td style='text-align:right'>{number:,}</td></tr>" for what, number in rows)
+        return f"<table><caption>{self.l}-diverse release by {escape(self.algorithm)}</caption>{lines}</table>"
 
     def __repr__(self) -> str:
         return (

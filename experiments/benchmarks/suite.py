@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ldiv._hilbert import curve_keys
+from ldiv._tp import phase_one
 
 import ldiv
 from experiments.benchmarks import aims
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
-from ldiv._hilbert import curve_keys
-from ldiv._tp import phase_one
 from ldiv.datasets.acs import QI
 from ldiv.files import read_table, write_table
 from ldiv.prices import Ascent, Market

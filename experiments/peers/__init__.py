@@ -1,0 +1,1 @@
+"""ldiv beside other tools on UCI Adult: python -m experiments.peers"""

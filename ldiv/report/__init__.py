@@ -1,0 +1,154 @@
+"""One HTML page about a release: what was asked, what came out, how near to optimal, what is left of risk and use. Needs ``ldiv[report]``.
+
+The page holds counts and column names only, never a row; it loads nothing from the network and runs no script.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldiv._version import __version__
+from ldiv.errors import InputError
+from ldiv.files import atomic
+from ldiv.measures import kl_divergence, ncp
+from ldiv.principles import Histograms, histograms
+from ldiv.release import Release
+
+__all__ = ["render", "save"]
+
+MOST_BARS = 30              # more SA values than this are summed up in a last bar
+
+
+def render(release: Release, request: Mapping[str, Any] | None = None) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    release : Release
+    request : mapping, optional
+        What was asked, line by line; ``"command"`` is shown as the way to repeat it.
+
+    Returns
+    -------
+    str
+        HTML; the same release gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        jinja2 is not installed.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> from ldiv.report import render
+    >>> data = ldiv.datasets.load("acs2018", qi=["Gender", "Race"])
+    >>> page = render(ldiv.solve(data, 4, effort="fast"))
+    >>> page.startswith("<!doctype html>"), "<script" in page
+    (True, False)
+    """
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise InputError("a report needs jinja2: pip install 'ldiv[report]'") from error
+    environment = Environment(
+        loader=PackageLoader("ldiv.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html").render(**_content(release, dict(request or {})))
+
+
+def save(release: Release, path: str | Path, request: Mapping[str, Any] | None = None) -> None:
+    """Write the page, whole or not at all."""
+    page = render(release, request).encode()
+    with atomic(Path(path)) as stream:
+        stream.write(page)
+
+
+def command(file: Any, qi: list[str], sensitive: str, l: int, output: Any, **options: Any) -> str:
+    """The shell command that repeats a release."""
+    words = ["ldiv", "anonymize", str(file), *(w for name in qi for w in ("-q", name)), "-s", sensitive, "-l", str(l), "-o", str(output)]
+    for name, value in options.items():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if one is not None:
+                words += [f"--{name.replace('_', '-')}", str(one)]
+    return shlex.join(words)
+
+
+def _content(release: Release, request: dict[str, Any]) -> dict[str, Any]:
+    c = release.contingency
+    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
+    after = histograms(release, number, release.groups)
+    before = Histograms(c.indptr, c.sensitive, c.count, c.histogram, c.sensitive_domain.ordered)
+    size, height = after.size, after.height
+    rows = max(release.n, 1)
+    starred = [
+        {"name": name, "count": stars, "share": stars / rows}
+        for name, stars in release.stars_by_attribute.items()
+    ]
+    certificate = release.certificate if release.is_suppression else None
+    return {
+        "version": __version__, "release": release, "request": {k: v for k, v in request.items() if k != "command"},
+        "command": request.get("command"), "starred": starred, "certificate": certificate,
+        "cells": release.n * release.d, "sizes": _sizes(size), "shares": _shares(size, height, release.l),
+        "sensitive": _sensitive(release, after), "kl": kl_divergence(release), "ncp": ncp(release),
+        "risk": [
+            ("rows alone with their QI values", int((before.size == 1).sum()), int((size == 1).sum())),
+            ("smallest group", int(before.size.min()) if len(before.size) else 0, int(size.min()) if len(size) else 0),
+            ("groups of equal QI values", c.groups, release.groups),
+            ("largest l that holds", int((before.size // before.height).min()) if len(before.size) else 0, release.max_l),
+            ("rows in groups that show one sensitive value only", _bare(before), _bare(after)),
+        ],
+    }
+
+
+def _bare(groups: Histograms) -> int:
+    return int(groups.size[groups.size == groups.height].sum()) if len(groups.count) else 0
+
+
+def _sizes(size: Any) -> list[dict[str, Any]]:
+    """Rows by the size of their group, in doubling classes."""
+    out: list[dict[str, Any]] = []
+    low = 1
+    while len(size) and low <= size.max():
+        inside = (size >= low) & (size < 2 * low)
+        out.append({"name": f"{low:,}" if low == 1 else f"{low:,} to {2 * low - 1:,}", "count": int(size[inside].sum()), "groups": int(inside.sum())})
+        low *= 2
+    total = max(sum(x["count"] for x in out), 1)
+    return [{**x, "share": x["count"] / total} for x in out if x["groups"]]
+
+
+def _shares(size: Any, height: Any, l: int) -> list[dict[str, Any]]:
+    """Rows by the share of the commonest sensitive value of their group; nothing may be above 1/l."""
+    if not len(size):
+        return []
+    share = height / size
+    edges = np.linspace(0, 1 / l, 6)
+    out = []
+    for k, (a, b) in enumerate(zip(edges, edges[1:], strict=False)):
+        inside = (share > a) & (share <= b + (1e-12 if k == 4 else 0))
+        out.append({"name": f"{100 * a:.1f} to {100 * b:.1f} %", "count": int(size[inside].sum()), "share": size[inside].sum() / size.sum()})
+    return out
+
+
+def _sensitive(release: Release, groups: Histograms) -> list[dict[str, Any]]:
+    """Each sensitive value's share in the table, and the largest it has in any group of at least 2l rows."""
+    total = groups.total
+    order = np.argsort(-total, kind="stable")
+    size = np.repeat(groups.size, np.diff(groups.indptr)) if len(groups.count) else np.zeros(0)
+    most = np.zeros(len(total))
+    large = size >= 2 * release.l
+    np.maximum.at(most, groups.sensitive[large], groups.count[large] / size[large])
+    label = release.contingency.sensitive_domain.label
+    rows = [{"name": str(label(int(v))), "count": int(total[v]), "share": total[v] / max(release.n, 1), "most": most[v]} for v in order if total[v]]
+    if len(rows) > MOST_BARS:
+        rest = rows[MOST_BARS:]
+        rows = [*rows[:MOST_BARS], {
+            "name": f"{len(rest)} others", "count": sum(x["count"] for x in rest), "share": sum(x["share"] for x in rest),
+            "most": max(x["most"] for x in rest),
+        }]
+    return rows

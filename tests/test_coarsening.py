@@ -1,0 +1,122 @@
+"""Hierarchies, bins, coarsening before anonymising, protected columns."""
+
+import numpy as np
+import pytest
+from conftest import shared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+import ldiv
+from ldiv import Bins, Hierarchy
+
+CITIES = {"Europe": {"Italy": ["Rome", "Bari"], "France": ["Lyon"]}, "Asia": {"Japan": ["Kyoto"]}}
+
+
+def test_files_in_the_format_of_arx(tmp_path):
+    path = tmp_path / "city.csv"
+    path.write_text("Rome;Italy;Europe;*\nBari;Italy;Europe;*\nLyon;France;Europe;*\nKyoto;Japan;Asia;*\n")
+    tree = Hierarchy.read(path)
+    assert tree.levels == Hierarchy.of(CITIES).levels and tree.height == 3
+    taxonomy = tree.taxonomy(["Bari", "Kyoto", "Lyon", "Rome"])
+    assert taxonomy.text[0] == "*" and [taxonomy.text[k] for k in taxonomy.leaf] == ["Bari", "Kyoto", "Lyon", "Rome"]
+    europe = taxonomy.text.index("Europe")
+    assert taxonomy.codes(europe) == (0, 2, 3) and "Asia" not in taxonomy.text      # a step with one child is left out
+    for text, message in (
+        ("Rome;Italy\nRome;France\n", r"line 2: value 'Rome' stands in line 1 already"),
+        ("Rome;Italy;Europe\nBari;Italy;Asia\n", r"'Italy' at level 1 has two parents, 'Europe' and 'Asia'"),
+        ("Rome;Italy;Europe\nBari;Italy\n", "'Bari' has fewer"),
+        ("Rome\n", "line 1: one field only"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ldiv.InputError, match=message):
+            Hierarchy.read(path)
+    with pytest.raises(ldiv.InputError, match="no such hierarchy file"):
+        Hierarchy.read(tmp_path / "nowhere.csv")
+
+
+def test_coarsen_names_what_does_not_fit():
+    table = {"City": ["Rome", "Oslo"], "Age": [20, 31]}
+    with pytest.raises(ldiv.InputError, match="column 'City': value 'Oslo' is not in its hierarchy"):
+        ldiv.coarsen(table, {"City": 1}, {"City": CITIES})
+    with pytest.raises(ldiv.InputError, match="level 9 is not one of 0 to 3"):
+        ldiv.coarsen({"City": ["Rome"]}, {"City": 9}, {"City": CITIES})
+    with pytest.raises(ldiv.InputError, match="no column 'Town'"):
+        ldiv.coarsen(table, {"Town": 1})
+    with pytest.raises(ldiv.InputError, match="has no hierarchy"):
+        ldiv.coarsen(table, {"City": 1})
+    with pytest.raises(ldiv.InputError, match="'Oslo' is not a number"):
+        ldiv.coarsen(table, {"City": Bins(width=10)})
+    for wrong in ({}, {"width": 1, "quantiles": 2}, {"width": 0}, {"quantiles": 0}, {"edges": [3, 3]}):
+        with pytest.raises(ldiv.InputError):
+            Bins(**wrong)
+
+
+def test_bins():
+    ages = [18, 19, 25, 40, 40, 71, None]
+    out = ldiv.coarsen({"Age": np.array(ages, dtype=object)}, {"Age": Bins(edges=[20, 40])})["Age"].tolist()
+    assert out == ["< 20", "< 20", "[20, 40)", ">= 40", ">= 40", ">= 40", None]
+    halves = ldiv.coarsen({"Age": np.arange(100)}, {"Age": Bins(quantiles=4)})["Age"]
+    assert sorted(np.unique(halves, return_counts=True)[1]) == [24, 25, 25, 26]
+    assert set(ldiv.coarsen({"x": np.array([-0.5, 0.5])}, {"x": Bins(width=0.25)})["x"]) == {"[-0.5, -0.25)", "[0.5, 0.75)"}
+
+
+def test_int_column_and_text_hierarchy_same_kind_out():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"Age": [1, 2, 3], "x": [1, 1, 1]}, index=[7, 8, 9])
+    out = ldiv.coarsen(frame, {"Age": 1}, {"Age": [("1", "low"), ("2", "low"), ("3", "high")]})
+    assert out["Age"].tolist() == ["low", "low", "high"] and out.index.tolist() == [7, 8, 9] and frame["Age"].tolist() == [1, 2, 3]
+
+
+def test_coarsening_first_stars_less():
+    table = ldiv.datasets.load_frame("acs2018")
+    table["Age"] = ldiv.datasets.load("acs2018").codes[:, 0] + 17
+    qi = ["Age", "Gender", "Race"]
+    fine = ldiv.anonymize(table, qi, "Income", 6, effort="fast")
+    coarse = ldiv.anonymize(table, qi, "Income", 6, effort="fast", coarsen={"Age": Bins(width=10)})
+    assert coarse.stars < fine.stars and set(coarse.frame["Age"]) <= {*(f"[{k}, {k + 10})" for k in range(10, 100, 10)), "*"}
+    assert ldiv.check(coarse.frame, qi, "Income", 6)
+
+
+def test_hierarchies_serve_the_algorithms_that_generalise():
+    table = {"City": ["Rome", "Bari", "Lyon", "Kyoto"] * 6, "D": ["flu", "cold", "cough", "flu", "flu", "cold"] * 4}
+    release = ldiv.anonymize(table, ["City"], "D", 2, algorithm="tds", hierarchies={"City": CITIES})
+    assert set(release.frame["City"]) <= {"*", "Europe", "Italy", "Rome", "Bari", "Lyon", "Kyoto"}
+
+
+def test_adult_with_the_hierarchies_of_arx():
+    folder = shared("adult") / "arx"
+    table = ldiv.datasets.external.adult_frame(shared("adult") / "adult.data.gz", complete=True)
+    trees = {name: folder / f"adult_hierarchy_{name}.csv" for name in ("education", "marital-status", "race")}
+    out = ldiv.coarsen(table, {"education": 1, "marital-status": 1}, trees)
+    assert set(out["marital-status"]) == {"spouse present", "spouse not present"} and len(set(out["education"])) == 5
+
+
+@given(tables(max_rows=40), st.integers(0, 2))
+@settings(max_examples=60)
+def test_protected_columns_have_no_star(table, which):
+    data, l = table
+    if data.d < 2:
+        return
+    name = data.names[which % data.d]
+    try:
+        release = ldiv.solve(data, l, effort="fast", protect=[name])
+    except ldiv.InputError as error:
+        assert "protect fewer columns" in str(error)
+        parts = [ldiv.max_l(ldiv.Microdata.from_codes(data.codes[data.codes[:, which % data.d] == v], data.sensitive[
+            data.codes[:, which % data.d] == v])) for v in np.unique(data.codes[:, which % data.d])]
+        assert min(parts) < l
+        return
+    assert release.stars_by_attribute[name] == 0 and release.max_l >= l
+
+
+def test_protection_is_refused_by_name():
+    data = ldiv.datasets.load("acs2018", qi=["Gender", "Race"])
+    with pytest.raises(ldiv.InputError, match="protect: 'Sex' is not"):
+        ldiv.solve(data, 2, protect=["Sex"])
+    with pytest.raises(ldiv.InputError, match="every quasi-identifier"):
+        ldiv.solve(data, 2, protect=["Gender", "Race"])
+    with pytest.raises(ldiv.InputError, match="not with 'mondrian'"):
+        ldiv.solve(data, 2, protect=["Gender"], algorithm="mondrian")
+    free = ldiv.solve(data, 4, protect=["Gender"])
+    assert free.info["bound"] <= free.stars and free.stars_by_attribute["Gender"] == 0
