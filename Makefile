@@ -6,13 +6,14 @@
 #   make lint        ruff and mypy
 #   make dist        wheel and sdist in dist/, each installed and tried
 #   make bench       the aims of speed and memory on this commit, pass or short, and the asv suite (.asv/; make bench-html to browse it)
+#   make docs        the documentation, docs/_build/html; its examples are run by make test
 #   make full        the paper's experiments at full size
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/*.pyx ext/ldiv/*.pxd)
 
-.PHONY: reproduce full test build coverage lint dist bench bench-html clean
+.PHONY: reproduce full test build coverage lint dist docs bench bench-html clean
 
 reproduce: $(VENV)/installed
 	$(BIN)/python -m experiments run --quick
@@ -60,6 +61,11 @@ dist: $(VENV)/installed
 	  rm -rf build/try && $(PYTHON) -m venv build/try && build/try/bin/python -m pip install --quiet $$package && \
 	  (cd build/try && bin/python -c "import ldiv; d = ldiv.datasets.load('acs2018'); print(ldiv.solve(d, 6))") || exit 1; \
 	done
+
+docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
 
 bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

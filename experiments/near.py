@@ -99,10 +99,9 @@ def effort_drawing(data: Rows, path: Path) -> None:
     for r in data:
         best = max(x["bound"] for x in data if (x["panel"], x["attributes"]) == (r["panel"], r["attributes"]))
         words = r["attributes"].split()
-        name = f"d = {len(words)}, with {words[1]}"
-        points += [Line(r["panel"], f"{name}: {side}", r["seconds"], r[side] / best) for side in ("stars", "bound")]
-    points.sort(key=lambda point: point.series)
-    lines(points, "seconds", "part of the best bound", path, xlog=True, ticks=[1, 3, 10, 30, 100], floor=0.8)
+        panel = f"d = {len(words)}: {', '.join(words[:2])} ..."
+        points += [Line(panel, f"{side}, {r['panel'].split()[-1]}", r["seconds"], r[side] / best) for side in ("stars", "bound")]
+    lines(points, "seconds", "part of the best bound", path, xlog=True, ticks=[1, 3, 10, 30], floor=0.8)
 
 
 # -- the distance to the optimum where it can be computed -----------------------------------------------------------------

@@ -83,7 +83,10 @@ def lines(
             ax.set_ylim(floor, top * 1.05)
             ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}" if abs(y) >= 1000 else f"{y:.6g}")
     axes[0].set_ylabel(label)
-    axes[-1].legend(frameon=False, fontsize=9)
+    if len(axes) == 1:
+        axes[0].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
+    else:
+        axes[-1].legend(frameon=False, fontsize=9)
     save(figure, path)
 
 

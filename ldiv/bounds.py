@@ -59,7 +59,7 @@ class Certificate:
 
 
 def tuple_bound(data: Microdata | Contingency, l: int) -> int:
-    """A lower bound on suppressed rows: max(|R1|, l * h(R1)), R1 what phase one removes.
+    """A lower bound on suppressed rows: ``max(|R1|, l * h(R1))``, R1 what phase one removes.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def check(
     *,
     missing: str | Mapping[str, str] | None = None,
 ) -> CheckReport:
-    """Whether a table, as published, is l-diverse: in every QI-group at most |Q|/l rows share an SA value.
+    """Whether a table, as published, is l-diverse: in every QI-group at most ``|Q|/l`` rows share an SA value.
 
     A star is an ordinary published value here, so the output of any tool can be judged; groups are the rows with equal
     published QI values.

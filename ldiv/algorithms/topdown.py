@@ -143,7 +143,7 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
 
     Notes
     -----
-    Score InfoGain / AnonyLoss, the SA being the class and AnonyLoss the drop in the least |Q| / h(Q). Time O(cells * d) for each level that
+    Score InfoGain / AnonyLoss, the SA being the class and AnonyLoss the drop in the least ``|Q| / h(Q)``. Time O(cells * d) for each level that
     a cell descends; space O(cells).
 
     References

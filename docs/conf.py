@@ -1,0 +1,21 @@
+"""Sphinx configuration: make docs builds docs/_build/html."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+project = "ldiv"
+author = copyright = "The ldiv developers"
+version = release = re.search(r'"(.+)"', (ROOT / "ldiv" / "_version.py").read_text()).group(1)
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+html_theme = "furo"
+html_title = f"ldiv {version}"
+exclude_patterns = ["_build"]
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+myst_heading_anchors = 3
+suppress_warnings = ["myst.xref_missing", "ref.python"]
