@@ -5,8 +5,8 @@ from ldiv._types cimport count_t, index_t, row_t
 import numpy as np
 
 cdef enum:
-    LOOK = 4096         # places in which partners are sought before a row looks elsewhere
-    GLANCE = 128        # the same while rebuilding
+    LOOK = 1024         # places of each finer pattern in which partners are sought before a row looks elsewhere
+    GLANCE = 32         # the same while rebuilding
     SPAN = 8192         # cells of the largest group that is rebuilt
     LAYER = 64          # rows that one rebuilding takes out at the most
     BLINK = 20
@@ -38,6 +38,7 @@ cdef class Ledger:
     cdef count_t l
     cdef row_t looked                       # places looked at, a deterministic measure of time
     cdef row_t[:, ::1] loan                 # scratch: the partners found, as (pattern, cell)
+    cdef row_t[::1] cursor                  # group -> where the next search for partners starts
     cdef count_t cost                       # stars of all rows in groups
     cdef row_t[:, ::1] journal              # moves that may be undone, as (pattern, cell, +1 or -1)
     cdef row_t written
@@ -58,6 +59,7 @@ cdef class Ledger:
         self.size = np.add.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
         self.height = np.maximum.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
         self.loan = np.empty((l + 1, 2), dtype=np.int64)
+        self.cursor = np.zeros(len(indptr) - 1, dtype=np.int64)
         self.cost = int(np.asarray(rows).sum(axis=1) @ np.asarray(stars))
         self.journal = np.empty((JOURNAL + LAYER + 4 * (l + 1), 3), dtype=np.int64)
         self.writing, self.written = False, 0
@@ -127,24 +129,28 @@ cdef class Ledger:
     cdef bint borrow(self, Py_ssize_t p, index_t g, count_t need, count_t top) noexcept nogil:
         """Bring `need` partners into a group from groups of finer patterns that stay l-eligible, no value above `top`; False if there are not
         so many."""
-        cdef row_t j, k, stop = self.looked + (GLANCE if self.writing else LOOK), mark = self.written
+        cdef row_t j, k, mark = self.written, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, most, start = self.cursor[g]
         cdef Py_ssize_t q
         cdef count_t found = 0
+        most = GLANCE if self.writing else LOOK
+        if most > span:
+            most = span
         for q in range(p - 1, -1, -1):          # partners that have most stars already cost least
             if found == need:
                 break
             if not self.finer[p, q]:
                 continue
-            for k in range(self.bounds[g, 0], self.bounds[g, 1]):
+            for k in range(most):
                 self.looked += 1
-                if found == need or self.looked > stop:
+                if found == need:
                     break
-                j = self.cells[p, k]
+                j = self.cells[p, low + (start + k) % span]
                 while found < need and self.rows[q, j] > 0 and self.given[self.at(p, j)] < top and self.may_leave(q, j):
                     self.leave(q, j)
                     self.enter(p, j)
                     self.loan[found, 0], self.loan[found, 1] = q, j
                     found += 1
+        self.cursor[g] = (start + most) % span      # the next who asks looks at other places
         if found == need:
             return True
         while found > 0:                        # give all back

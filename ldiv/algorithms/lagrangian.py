@@ -38,7 +38,7 @@ class Effort:
     sweeps : int
         Of the ascent.
     tolerance : float or None
-        Afterwards more stages of so many sweeps, each at half the temperature and step of the one before, while one raises the bound by more than
+        Afterwards more stages of half so many sweeps, each at half the temperature and step of the one before, while one raises the bound by more than
         this part; None for no such stage.
     dives : int
         Rounds of fixing, each after `dive_sweeps` more sweeps on the rows not yet fixed; 0 rounds once.
@@ -57,8 +57,8 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
-    "default": Effort(64, 8_000_000, 100, None, 10, 10, 4),
-    "best": Effort(99, 60_000_000, 150, 1e-3, 20, 25, 30),
+    "default": Effort(64, 8_000_000, 100, 5e-3, 10, 10, 4),
+    "best": Effort(99, 60_000_000, 200, 1e-3, 20, 25, 30),
 }
 MANY = 512                      # patterns beyond which the sweeps cost more than they bring
 EVERYTHING = 120_000_000        # patterns times cells that fit memory: about 3 GB
@@ -242,7 +242,7 @@ def polish(
     assert effort.tolerance is not None
     heat, step = HEAT[1], STEP[1]
     while time.monotonic() < deadline:
-        info["sweeps"] += ascent.run(market.contingency.count, effort.sweeps, (heat, heat / 2), (step, step / 2), deadline, progress)
+        info["sweeps"] += ascent.run(market.contingency.count, effort.sweeps // 2, (heat, heat / 2), (step, step / 2), deadline, progress)
         heat, step = heat / 2, step / 2
         prices = ascent.prices()
         bound, before = market.bound(prices), info["bound"]
