@@ -10,11 +10,13 @@ from ldiv.algorithms import get
 from ldiv.coarsening import Bins
 from ldiv.coarsening import coarsen as coarsen_frame
 from ldiv.contingency import Contingency
+from ldiv.errors import InputError
 from ldiv.microdata import Microdata
 from ldiv.principles import Principle, enforce
 from ldiv.privacy import require_eligible, validate_l
 from ldiv.protection import solve_protected
 from ldiv.release import Release
+from ldiv.several import solve_several
 
 __all__ = ["anonymize", "solve"]
 
@@ -24,7 +26,7 @@ DEFAULT_ALGORITHM = "auto"
 def anonymize(
     frame: Any,
     qi: Sequence[str],
-    sensitive: str,
+    sensitive: str | Sequence[str],
     l: int,
     *,
     algorithm: str = DEFAULT_ALGORITHM,
@@ -45,8 +47,9 @@ def anonymize(
         The microdata; never changed.
     qi : sequence of str
         Quasi-identifier columns: what an adversary may know.
-    sensitive : str
-        The sensitive column; published as it is.
+    sensitive : str or sequence of str
+        The sensitive column; published as it is. Of several columns each is l-diverse in every group: the release for the first is made, and groups
+        in which another is not are merged.
     l : int
         At least 1. The largest feasible one is :func:`ldiv.max_l`.
     algorithm : str
@@ -99,14 +102,24 @@ def anonymize(
     get(algorithm)
     if coarsen:
         frame = coarsen_frame(frame, coarsen, hierarchies)
-    data = Microdata.from_frame(frame, qi, sensitive, domains=domains, missing=missing)
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
-    if trees:
-        data = data.with_hierarchies(trees)
-    if weights:
-        data = data.weighted(weights)
-    release = replace(solve(data, l, algorithm=algorithm, seed=seed, **options), star=star)
-    for attribute in range(data.d):
+
+    def microdata(name: str) -> Microdata:
+        data = Microdata.from_frame(frame, qi, name, domains=domains, missing=missing).with_hierarchies(trees)
+        return data.weighted(weights) if weights else data
+
+    targets = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    if not targets:
+        raise InputError("sensitive is empty: name at least one sensitive column")
+    if len(targets) == 1:
+        release = solve(microdata(targets[0]), l, algorithm=algorithm, seed=seed, **options)
+    else:
+        also = options.pop("also", ())
+        release = solve_several(
+            [microdata(name) for name in targets], l, lambda data: solve(data, l, algorithm=algorithm, seed=seed, **options), also
+        )
+    release = replace(release, star=star)
+    for attribute in range(release.d):
         release._refuse_ambiguous_star(attribute)
     return release
 

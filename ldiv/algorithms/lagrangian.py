@@ -38,8 +38,8 @@ class Effort:
     sweeps : int
         Of the ascent.
     tolerance : float or None
-        Afterwards more stages of half so many sweeps, each at half the temperature and step of the one before, while one raises the bound by more than
-        this part; None for no such stage.
+        Afterwards more stages of half so many sweeps, each at half the temperature and step of the one before, while one raises the bound by
+        more than this part; None for no such stage.
     dives : int
         Rounds of fixing, each after `dive_sweeps` more sweeps on the rows not yet fixed; 0 rounds once.
     rounds : int
