@@ -20,7 +20,8 @@ from ldiv.datasets.acs import load as load_acs
 from ldiv.datasets.census import occ, sal
 from ldiv.datasets.external import adult
 from ldiv.measures import kl_divergence
-from ldiv.microdata import Microdata
+from ldiv.microdata import Domain, Microdata
+from ldiv.tradeoff import lift
 
 __all__ = ["measure", "microdata"]
 
@@ -108,8 +109,23 @@ def effort(cell: Cell) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def coarsening(cell: Cell) -> dict[str, Any]:
+    """Stars and KL-divergence when the first attribute is published in intervals of more and more values first (section 5.6)."""
+    data = microdata(cell.table)
+    rows = []
+    for width in WIDTHS:
+        codes = data.codes.copy(order="F")
+        codes[:, 0] //= width
+        size = -(-data.domains[0].size // width)
+        coarse = Microdata(codes, data.sensitive, (Domain(data.names[0], size), *data.domains[1:]), data.sensitive_domain)
+        release = solve(coarse, cell.l, algorithm=cell.algorithm)
+        rows.append({"width": width, "stars": release.stars, "kl": kl_divergence(lift(release, data))})
+    return {"rows": rows}
+
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 80)
 SWEEPS = (10, 25, 50, 100, 200, 400)
-MEASURES = {"quality": quality, "divergence": divergence, "seconds": seconds, "nearness": nearness, "effort": effort}
+MEASURES = {"quality": quality, "divergence": divergence, "seconds": seconds, "nearness": nearness, "effort": effort, "coarsening": coarsening}
 
 
 def measure(cell: Cell) -> dict[str, Any]:

@@ -129,6 +129,33 @@ def fairness_draw(data: Rows, path: Path) -> None:
     differences(data, "panel", "d", "measure", "difference %", "limit %", path)
 
 
+# -- coarsening first (section 5.6) ------------------------------------------------------------------------------------------
+
+COARSE_QI = ("Age", "Gender", "Race", "MaritalStatus")
+COARSE_ALGORITHMS = ("tp+", "cascade")
+
+
+def coarse_cells(scale: Scale) -> Iterator[Cell]:
+    for panel in scale.panels:
+        for algorithm in COARSE_ALGORITHMS:
+            yield Cell(Table(panel.dataset, scale.n, COARSE_QI, panel.sensitive), FIXED_L, algorithm, "coarsening")
+
+
+def coarse_rows(results: Results) -> Rows:
+    labels = {panel.sensitive: panel.label for panel in results.scale.panels}
+    return [
+        {"panel": labels[cell.table.sensitive], "algorithm": cell.algorithm, **row}
+        for cell in coarse_cells(results.scale) for row in results.of(cell)["rows"]
+    ]
+
+
+def coarse_draw(data: Rows, path: Path) -> None:
+    """KL against stars: each point a width of the intervals of Age, from single years at the right to all years in one."""
+    points = [Line(r["panel"], r["algorithm"], r["stars"] / 1000, r["kl"]) for r in data]
+    top = max(point.x for point in points)
+    lines(points, "thousands of stars", "KL (nats)", path, ticks=[round(top * k / 4) for k in range(5)])
+
+
 for figure in [
     curve("stars_vs_l", "Stars against l; mean of the 35 tables with d = 4", "section 6, stars against l",
           x="l", fields=STARS, label="stars", points=lambda scale: ALONG_L),
@@ -148,6 +175,8 @@ for figure in [
           x="l", fields=KL, label="KL (nats)", points=lambda scale: ALONG_L, measure="divergence"),
     curve("kl_vs_d", "KL-divergence against d; l = 6, mean of all projections", "section 6, KL against d",
           x="d", fields=KL, label="KL (nats)", points=lambda scale: ALONG_D, measure="divergence"),
+    Figure("coarsening", "Age in intervals of 1, 2, 4 ... 80 years first, then anonymised; d = 4, l = 6", "section 5.6, preprocessing",
+           coarse_cells, coarse_rows, coarse_draw),
     Figure("phase_three", "A family of tables on which TP does reach phase three", "ours (experiments/families.py)",
            family_cells, family_rows, family_draw),
     Figure("fairness", "SAL and OCC beside the real table; l = 6, n = 248,381, means over projections", "ours",

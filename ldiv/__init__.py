@@ -24,6 +24,7 @@ from ldiv.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Pr
 from ldiv.privacy import CheckReport, Violation, check, max_l
 from ldiv.release import Release, Subdomain
 from ldiv.taxonomy import Taxonomy
+from ldiv.tradeoff import Choice, trade_off
 
 __all__ = [
     "Algorithm",
@@ -31,6 +32,7 @@ __all__ = [
     "Bins",
     "Certificate",
     "CheckReport",
+    "Choice",
     "Contingency",
     "Distinct",
     "Domain",
@@ -67,6 +69,7 @@ __all__ = [
     "save_certificate",
     "solve",
     "star_bound",
+    "trade_off",
     "tuple_bound",
     "verify_certificate",
 ]

@@ -120,3 +120,28 @@ def test_protection_is_refused_by_name():
         ldiv.solve(data, 2, protect=["Gender"], algorithm="mondrian")
     free = ldiv.solve(data, 4, protect=["Gender"])
     assert free.info["bound"] <= free.stars and free.stars_by_attribute["Gender"] == 0
+
+
+def test_trade_off_counts_what_coarsening_loses():
+    rng = np.random.default_rng(3)
+    table = {"a": rng.integers(0, 20, 300), "b": rng.integers(0, 3, 300), "s": rng.integers(0, 6, 300)}
+    options = {"a": [None, Bins(width=2), Bins(width=20)], "b": [None, Bins(width=3)]}
+    tried = ldiv.trade_off(table, ["a", "b"], "s", 3, options)
+    assert len(tried) == 6 and [x.kl for x in tried] == sorted(x.kl for x in tried)
+    everything = next(x for x in tried if x.columns == {"a": Bins(width=20), "b": Bins(width=3)})
+    assert everything.stars == 0 and everything.kl > tried[0].kl
+    plain = next(x for x in tried if not x.columns)
+    release = ldiv.anonymize(table, ["a", "b"], "s", 3, algorithm="cascade")
+    assert plain.stars == release.stars and plain.kl == pytest.approx(ldiv.kl_divergence(release))
+    by_stars = ldiv.trade_off(table, ["a", "b"], "s", 3, options, best="stars")
+    assert by_stars[0].stars == min(x.stars for x in tried)
+    # All values in one bin is the same as a column of stars.
+    starred = ldiv.solve(ldiv.Microdata.from_codes(np.zeros((300, 1), int), table["s"]), 3, algorithm="tp")
+    alone = ldiv.trade_off({"a": table["a"], "s": table["s"]}, ["a"], "s", 3, {"a": [Bins(width=20)]})[0]
+    counts = np.unique(np.stack([table["a"], table["s"]]), axis=1, return_counts=True)
+    f, star = counts[1] / 300, np.bincount(table["s"], minlength=6)[counts[0][1]] / 300 / 20
+    assert alone.kl == pytest.approx(float((f * np.log(f / star)).sum())) and starred.stars == 0
+    for wrong, message in (({"best": "beauty"}, "best must be"), ({"options": {"z": [None]}}, "'z' is not a quasi"),
+                           ({"options": {"a": [None] * 1001}}, "more than 1,000")):
+        with pytest.raises(ldiv.InputError, match=message):
+            ldiv.trade_off(table, ["a", "b"], "s", 3, **{"options": options, **wrong})
