@@ -21,6 +21,7 @@ except ImportError as error:        # pragma: no cover
 from ldiv import algorithms, datasets
 from ldiv.api import DEFAULT_ALGORITHM, anonymize, solve
 from ldiv.bounds import load_certificate, save_certificate, verify_certificate
+from ldiv.coarsening import Bins, Hierarchy
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.files import read_table, write_table
@@ -59,14 +60,34 @@ def _read(path: Path, delimiter: str, names: str | None) -> Any:
         return read_table(path, delimiter=delimiter, names=names.split(",") if names else None)
 
 
-def _weights(pairs: list[str]) -> dict[str, int]:
+def _pairs(words: list[str] | None, option: str) -> dict[str, str]:
     found = {}
-    for pair in pairs:
-        name, _, number = pair.rpartition("=")
-        if not name or not number.isdecimal():
-            raise InputError(f"--weight {pair!r}: write NAME=W, W a whole number")
-        found[name] = int(number)
+    for word in words or []:
+        name, _, value = word.rpartition("=")
+        if not name or not value:
+            raise InputError(f"{option} {word!r}: write NAME=VALUE")
+        found[name] = value
     return found
+
+
+def _whole(text: str, where: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"{where}: {text!r} is not a whole number")
+    return int(text)
+
+
+def _coarsening(text: str, where: str) -> int | Bins:
+    kind, _, rest = text.partition(":")
+    try:
+        if kind == "width":
+            return Bins(width=float(rest))
+        if kind == "quantiles":
+            return Bins(quantiles=_whole(rest, where))
+        if kind == "edges":
+            return Bins(edges=[float(edge) for edge in rest.split(",")])
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+    return _whole(text, where)
 
 
 @app.command("anonymize")
@@ -80,6 +101,10 @@ def anonymize_command(
     effort: Annotated[str, typer.Option(help="Of the default algorithm: fast, default or best.")] = "default",
     certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz).")] = None,
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None,
+    protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None,
+    coarsen: Annotated[list[str] | None, typer.Option(
+        help="NAME=LEVEL of its hierarchy, or NAME=width:10, NAME=quantiles:4, NAME=edges:20,40; repeat for each.")] = None,
+    hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE in the format of ARX; repeat for each.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page about the release.")] = None,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
     seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
@@ -93,18 +118,24 @@ def anonymize_command(
         raise InputError(f"the release would overwrite its own source {str(file)!r}: choose another -o")
     table = _read(file, delimiter, names)
     options: dict[str, Any] = {"effort": effort} if algorithm in ("auto", "lagrangian") else {}
-    weights = _weights(weight or [])
+    weights = {name: _whole(value, f"--weight {name}={value}") for name, value in _pairs(weight, "--weight").items()}
+    trees = {name: Hierarchy.read(path) for name, path in _pairs(hierarchy, "--hierarchy").items()}
+    coarse = {name: _coarsening(value, f"--coarsen {name}={value}") for name, value in _pairs(coarsen, "--coarsen").items()}
+    if certificate is not None and coarse:
+        raise InputError("--certificate is checked again on the file as it is: coarsen it into a file first, or leave --certificate out")
     with stage(f"anonymizing {table.num_rows:,} rows with {algorithm}"):
         release = anonymize(
             table, qi, sensitive, l, algorithm=algorithm, star=star, seed=seed,
-            missing={"qi": missing_qi, "sensitive": missing_sensitive}, weights=weights, **options,
+            missing={"qi": missing_qi, "sensitive": missing_sensitive}, weights=weights, coarsen=coarse,
+            hierarchies=trees, protect=protect or [], **options,
         )
         proof = release.certificate if certificate is not None else None
     with stage(f"writing {output}"):
         write_table(release.frame, output, delimiter=delimiter, header=names is None, like=table)
     if report is not None:
         with stage(f"writing {report}"):
-            again = command(file, qi, sensitive, l, output, algorithm=algorithm, effort=effort if options else None, weight=weight or [], star=star,
+            again = command(file, qi, sensitive, l, output, algorithm=algorithm, effort=effort if options else None, weight=weight or [],
+                            protect=protect or [], coarsen=coarsen or [], hierarchy=hierarchy or [], star=star,
                             seed=seed)
             save_report(release, report, {"file": file.name, "rows": f"{release.n:,}", "command": again})
     notes.print(release.summary(), markup=False)

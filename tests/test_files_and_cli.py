@@ -159,3 +159,23 @@ def test_lists():
     assert "acs2018" in ldiv("datasets").stdout
     assert "tp" in ldiv("algorithms").stdout
     assert ldiv("--help").returncode == 0
+
+
+def test_coarsen_protect_and_weigh_on_the_command_line(tmp_path):
+    source, tree = tmp_path / "in.csv", tmp_path / "city.csv"
+    source.write_text("Age,City,D\n" + "".join(f"{20 + k},{'Rome' if k % 2 else 'Bari'},{'abcd'[k % 4]}\n" for k in range(40)))
+    tree.write_text("Rome;Italy;*\nBari;Italy;*\n")
+    base = [sys.executable, "-m", "ldiv.cli", "anonymize", str(source), "-q", "Age", "-q", "City", "-s", "D", "-l", "2"]
+
+    def run(*more, output="out.csv"):
+        return subprocess.run([*base, "-o", str(tmp_path / output), *more], capture_output=True, text=True)
+
+    done = run("--coarsen", "Age=width:10", "--coarsen", "City=1", "--hierarchy", f"City={tree}")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.csv").read_text().splitlines()[1] == '"[20, 30)",Italy,a'
+    done = run("--protect", "City", "--weight", "Age=3", output="two.csv")
+    assert done.returncode == 0 and "Rome" in (tmp_path / "two.csv").read_text() and ",*," not in (tmp_path / "two.csv").read_text()
+    for words, message in ((["--coarsen", "Age=wide"], "'wide' is not a whole number"), (["--weight", "Age"], "write NAME=VALUE"),
+                           (["--coarsen", "Age=edges:1,x"], "could not convert"), (["--coarsen", "City=1"], "has no hierarchy")):
+        done = run(*words, output="three.csv")
+        assert done.returncode == 2 and message in done.stderr and not (tmp_path / "three.csv").exists()
