@@ -67,3 +67,24 @@ def test_sums_do_not_depend_on_how_rows_are_given():
     data = ldiv.Microdata.from_codes([[1, 0], [0, 1], [1, 0]], [2, 0, 2])
     same = ldiv.Microdata.from_codes(np.asfortranarray([[1, 0], [0, 1], [1, 0]]), np.array([2, 0, 2], np.uint8))
     assert np.array_equal(data.contingency.count, same.contingency.count)
+
+
+@pytest.mark.parametrize("sizes", [[3, 4, 5], [2**11, 2**9, 7, 50], [2**20, 2**20, 2**14, 30], [2**21, 2**21, 2**20, 4], [2**30] * 3 + [2**20], [1, 1, 1]])
+def test_cells_by_table_by_sort_and_by_rank_are_the_same(sizes):
+    """Keys of every width: a table, 32 and 64 bits, exactly 64 bits, more; rows alike many times, projections too."""
+    rng = np.random.default_rng(sum(sizes))
+    distinct = np.stack([rng.integers(0, size, 40) for size in sizes], axis=1)
+    distinct[0], distinct[1] = 0, np.array(sizes) - 1
+    rows = distinct[rng.integers(0, 40, 500)]
+    rows[:40] = distinct
+    data = ldiv.Microdata.from_codes(rows[:, :-1], rows[:, -1], sizes)
+    c = data.contingency
+    cells, inverse, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    assert np.array_equal(c.codes[c.group_of_cell], cells[:, :-1]) and np.array_equal(c.sensitive, cells[:, -1])
+    assert np.array_equal(c.count, counts) and np.array_equal(c.cell_of_row, inverse.ravel())
+    assert c.groups == len(np.unique(rows[:, :-1], axis=0)) and c.indptr[-1] == len(cells)
+    for kept in ([0], [1], list(range(data.d))[::-1], []):
+        part, item = c.project(kept)
+        seen, back, sums = np.unique(rows[:, [*kept, data.d]], axis=0, return_inverse=True, return_counts=True)
+        assert np.array_equal(part.codes[part.group_of_cell], seen[:, :-1]) and np.array_equal(part.count, sums)
+        assert np.array_equal(item[c.cell_of_row], back.ravel())
