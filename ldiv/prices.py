@@ -23,6 +23,7 @@ from ldiv.contingency import Contingency
 __all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
 
 SCALE = 1 << 20             # prices are proven in units of 1 / SCALE star
+TOO_MUCH = 1 << 30          # stars that no row can cost
 SMALL = 200_000             # patterns times cells below which a second thread costs more than it gives
 Pattern = tuple[int, ...]   # the attributes that are kept
 
@@ -56,7 +57,9 @@ class Prices:
 class Market:
     """Patterns, the items that cells fall into, and what is known of them.
 
-    Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v.
+    Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v. Groups with fewer than l SA
+    values can hold no row, whatever the release: summing (2) of docs/near-optimal.md over their values gives l X <= k X with k < l. All their cells
+    fall into the pattern's last item, which stands in a group of its own and costs too much.
 
     Parameters
     ----------
@@ -79,9 +82,13 @@ class Market:
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []
         for p, kept in enumerate(self.patterns):
-            projected, self.item[p] = c.project(kept)
-            self.indptr.append(projected.indptr)
-            self.sensitive.append(projected.sensitive)
+            projected, item = c.project(kept)
+            lengths = np.diff(projected.indptr)
+            alive = np.repeat(lengths >= l, lengths)
+            place = np.where(alive, np.cumsum(alive) - 1, np.count_nonzero(alive))
+            self.item[p] = place[item]
+            self.indptr.append(np.concatenate([[0], np.cumsum(lengths[lengths >= l]), [np.count_nonzero(alive) + 1]]))
+            self.sensitive.append(np.append(projected.sensitive[alive], 0).astype(np.int32))
         self.items = [len(s) for s in self.sensitive]
         self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
 
@@ -125,6 +132,7 @@ class Market:
             lengths = np.diff(self.indptr[p])
             worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
             cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
+            cost[self.offset[p + 1] - 1] = TOO_MUCH * SCALE
         # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
         cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
         total = _prices.exact_bound(self.place(), cost, self.contingency.count, int(cap))
@@ -150,6 +158,7 @@ class Ascent:
         self.taken, self.fixed = np.zeros(total), np.zeros(total)
         for p in range(len(market.patterns)):
             self.cost[market.part(p)] = market.stars[p] / self.unit
+            self.price[market.offset[p + 1] - 1] = self.cost[market.offset[p + 1] - 1] = TOO_MUCH
         self.share = np.empty(self.place.shape, dtype=np.float32)
         self.steps = 0
         cells = self.place.shape[1]
@@ -203,7 +212,7 @@ class Ascent:
     def prices(self) -> Prices:
         """The present prices in whole units."""
         market = self.market
-        whole = np.rint(self.price.astype(np.float64) * self.unit * SCALE).astype(np.int64)
+        whole = np.rint(np.minimum(self.price, TOO_MUCH).astype(np.float64) * self.unit * SCALE).astype(np.int64)
         return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])
 
 

@@ -118,6 +118,8 @@ cdef class Ledger:
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
         cdef count_t need = self.l * self.top_with(p, c) - self.size[g] - 1
+        if self.indptr[g + 1] - self.indptr[g] < self.l:        # never eligible
+            return <count_t>1 << 40
         return need if need > 0 else 0
 
     cdef inline count_t top_with(self, Py_ssize_t p, row_t c) noexcept nogil:
