@@ -57,8 +57,8 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
-    "default": Effort(64, 8_000_000, 100, 5e-3, 10, 10, 4),
-    "best": Effort(99, 60_000_000, 200, 1e-3, 20, 25, 30),
+    "default": Effort(99, 8_000_000, 100, 5e-3, 10, 10, 4),
+    "best": Effort(120, 60_000_000, 200, 1e-3, 20, 25, 30),
 }
 MANY = 512                      # patterns beyond which the sweeps cost more than they bring
 EVERYTHING = 120_000_000        # patterns times cells that fit memory: about 3 GB
