@@ -69,7 +69,9 @@ def test_sums_do_not_depend_on_how_rows_are_given():
     assert np.array_equal(data.contingency.count, same.contingency.count)
 
 
-@pytest.mark.parametrize("sizes", [[3, 4, 5], [2**11, 2**9, 7, 50], [2**20, 2**20, 2**14, 30], [2**21, 2**21, 2**20, 4], [2**30] * 3 + [2**20], [1, 1, 1]])
+@pytest.mark.parametrize(
+    "sizes", [[3, 4, 5], [2**11, 2**9, 7, 50], [2**20, 2**20, 2**14, 30], [2**21, 2**21, 2**20, 4], [2**30] * 3 + [2**20], [1, 1, 1]]
+)
 def test_cells_by_table_by_sort_and_by_rank_are_the_same(sizes):
     """Keys of every width: a table, 32 and 64 bits, exactly 64 bits, more; rows alike many times, projections too."""
     rng = np.random.default_rng(sum(sizes))

@@ -67,15 +67,16 @@ def main() -> int:
     rows = []
     for name in OURS:
         script = (
-            "import json, resource, sys, time; import pandas as pd; import ldiv; t = pd.read_csv(sys.argv[1])\n"
+            "import json, sys, time; import pandas as pd; import ldiv; t = pd.read_csv(sys.argv[1])\n"
+            "from experiments.peers.runners import peak\n"
             "s = time.perf_counter()\n"
             "f = ldiv.anonymize(t, sys.argv[3].split(','), sys.argv[4], int(sys.argv[5]), algorithm=sys.argv[6]).frame\n"
             "s = time.perf_counter() - s; f.to_csv(sys.argv[2], index=False)\n"
-            "print(json.dumps({'seconds': s, 'megabytes': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))"
+            "print(json.dumps({'seconds': s, 'megabytes': peak() / 1024}))"
         )
         target = folder / f"ldiv {name}.csv"
         command = [sys.executable, "-c", script, source, target, ",".join(QI), SENSITIVE, str(options.l), name]
-        cost = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        cost = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout)
         rows.append({"tool": f"ldiv {name}", **judge(original, pd.read_csv(target, dtype=str), options.l), **cost, "note": ""})
     for name, package in PEERS.items():
         target = folder / f"{name}.csv"

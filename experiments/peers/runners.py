@@ -1,7 +1,6 @@
 """What runs inside a peer's own environment: python runners.py NAME IN.csv OUT.csv L QI,... SENSITIVE. No import of ldiv here."""
 
 import json
-import resource
 import sys
 import time
 
@@ -13,6 +12,8 @@ def anonypy(table, qi, sensitive, l):
 
     table = table.astype({name: "category" for name in table.columns if table[name].dtype.kind not in "iuf"})
     rows = pd.DataFrame(peer.Preserver(table, qi, sensitive).anonymize_l_diversity(k=l, l=l))
+    for name in qi:         # each value comes in a list of its own
+        rows[name] = [value[0] if isinstance(value, list) else value for value in rows[name]]
     return rows.loc[rows.index.repeat(rows["count"]), [*qi, sensitive]]
 
 
@@ -40,6 +41,12 @@ def pycanon(table, qi, sensitive, l):
     return table
 
 
+def peak():
+    """Peak of this process in kB. Not getrusage's: that one includes what the parent held when it started us. Linux only."""
+    with open("/proc/self/status") as stream:
+        return next(float(line.split()[1]) for line in stream if line.startswith("VmHWM"))
+
+
 if __name__ == "__main__":
     name, source, target, l, qi, sensitive = sys.argv[1:]
     table = pd.read_csv(source)
@@ -47,4 +54,4 @@ if __name__ == "__main__":
     published = globals()[name](table, qi.split(","), sensitive, int(l))
     seconds = time.perf_counter() - started
     published.to_csv(target, index=False)
-    print(json.dumps({"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    print(json.dumps({"seconds": seconds, "megabytes": peak() / 1024}))
