@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -100,11 +101,13 @@ class Market:
         """The items of a pattern among all."""
         return slice(int(self.offset[p]), int(self.offset[p + 1]))
 
+    @cached_property
     def all_groups(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The groups of all patterns in one list: their items, and the group of each item."""
         indptr = np.concatenate([[0], *(x[1:] + o for x, o in zip(self.indptr, self.offset[:-1], strict=True))]).astype(np.int64)
         return indptr, np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
 
+    @cached_property
     def cells_by_group(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """For each pattern its cells in order of their items, shape (P, C); and for each group where its cells begin and end there."""
         cells = np.empty_like(self.item)
@@ -115,6 +118,7 @@ class Market:
             bounds.append(np.stack([ends[:-1], ends[1:]], axis=1))
         return cells, np.concatenate(bounds).astype(np.int64)
 
+    @cached_property
     def finer(self) -> NDArray[np.int8]:
         """finer[p, q]: pattern q keeps all that p keeps, and more."""
         kept = [set(pattern) for pattern in self.patterns]
@@ -125,6 +129,13 @@ class Market:
 
         O(patterns * cells).
         """
+        # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
+        cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
+        total = _prices.exact_bound(self.place(), self.costs(prices), self.contingency.count, int(cap))
+        return max(0, -(-total // SCALE))
+
+    def costs(self, prices: Prices) -> NDArray[np.int64]:
+        """What a row pays in each item at these prices, in units of 1 / SCALE star."""
         cost = np.empty(self.offset[-1], dtype=np.int64)
         for p, value in enumerate(prices.values):
             if len(value) != self.items[p] or (len(value) and value.min() < 0):
@@ -133,10 +144,7 @@ class Market:
             worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
             cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
             cost[self.offset[p + 1] - 1] = TOO_MUCH * SCALE
-        # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
-        cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
-        total = _prices.exact_bound(self.place(), cost, self.contingency.count, int(cap))
-        return max(0, -(-total // SCALE))
+        return cost
 
 
 class Ascent:
@@ -212,7 +220,9 @@ class Ascent:
     def prices(self) -> Prices:
         """The present prices in whole units."""
         market = self.market
-        whole = np.rint(np.minimum(self.price, TOO_MUCH).astype(np.float64) * self.unit * SCALE).astype(np.int64)
+        price = self.price.astype(np.float64)
+        price[market.offset[1:] - 1] = 0        # of groups that can hold no row: not needed, and too large for whole units with large weights
+        whole = np.rint(price * self.unit * SCALE).astype(np.int64)
         return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])
 
 

@@ -101,6 +101,18 @@ def test_weights(table, draw):
     assert scaled.cost == 7 * plain.stars and scaled.stars == plain.stars
 
 
+def test_the_largest_weights_and_large_l():
+    """Prices in whole units stay within 64 bits, and the journal of rebuilding holds what large l needs."""
+    rng = np.random.default_rng(4)
+    data = ldiv.Microdata.from_codes(rng.integers(0, 3, (40, 3)), rng.permutation(np.arange(40) % 5))
+    heavy = data.weighted({name: 10_000 for name in data.names})
+    plain, scaled = (ldiv.solve(x, 3, algorithm="exact", effort="fast") for x in (data, heavy))
+    assert plain.info["optimal"] and scaled.info["optimal"] and scaled.cost == 10_000 * plain.stars
+    assert ldiv.solve(heavy, 3).certificate.bound <= scaled.cost
+    wide = ldiv.Microdata.from_codes(rng.integers(0, 4, (3000, 3)), rng.permutation(np.arange(3000) % 400))
+    assert ldiv.solve(wide, 200).max_l >= 200
+
+
 def test_weights_steer_the_stars(tmp_path):
     table = ldiv.datasets.load_frame("acs2018")
     qi = ["Gender", "Race", "MaritalStatus"]

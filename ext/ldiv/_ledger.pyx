@@ -9,9 +9,8 @@ cdef enum:
     GLANCE = 32         # the same while rebuilding
     SPAN = 8192         # cells of the largest group that is rebuilt
     LAYER = 64          # rows that one rebuilding takes out at the most
-    BLINK = 20
+    BLINK = 20          # one offer in so many is overlooked while rebuilding
     MORE = 3            # a rebuilding takes layers out of at most so many groups
-    JOURNAL = 1 << 14   # moves that one rebuilding makes at the most, and those of one more row with its partners
 
 
 cdef class Ledger:
@@ -61,7 +60,9 @@ cdef class Ledger:
         self.loan = np.empty((l + 1, 2), dtype=np.int64)
         self.cursor = np.zeros(len(indptr) - 1, dtype=np.int64)
         self.cost = int(np.asarray(rows).sum(axis=1) @ np.asarray(stars))
-        self.journal = np.empty((JOURNAL + LAYER + 4 * (l + 1), 3), dtype=np.int64)
+        # Of one rebuilding: each row of the layer is taken out and put back once, with at most l - 1 partners that leave and enter, and one attempt
+        # that fails enters all of these and takes them back.
+        self.journal = np.empty((2 * (LAYER + 4) * (l + 1), 3), dtype=np.int64)
         self.writing, self.written = False, 0
         self.step = max(1, int(np.asarray(stars).max()) // (4 * len(stars)))
         self.layer = np.empty(LAYER, dtype=np.int64)
@@ -329,7 +330,7 @@ cdef class Ledger:
         cdef row_t w, before
         cdef bint placed
         while self.waiting > 0:
-            if self.cost + level >= enough or self.written > JOURNAL:
+            if self.cost + level >= enough:
                 return False
             before = self.waiting
             w = 0

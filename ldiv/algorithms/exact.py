@@ -98,12 +98,8 @@ def fewest_stars(
             f"too large for an exact answer: {len(c.count):,} cells with 2^{c.d} patterns; use fewer attributes or algorithm='lagrangian'"
         )
     market = Market(c, l, c.d, threads=1)
-    cost = np.concatenate([
-        market.stars[p] * SCALE + l * value - np.repeat(np.add.reduceat(value, market.indptr[p][:-1]), np.diff(market.indptr[p]))
-        for p, value in enumerate(prices.values)
-    ])
     place = market.place()
-    paid = cost[place]                                          # (P, C), exact
+    paid = market.costs(prices)[place]                                          # (P, C), exact
     least = paid.min(axis=0)
     total = int((c.count * least).sum())
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
@@ -113,7 +109,7 @@ def fewest_stars(
     variables = len(cell)
     columns = np.arange(variables)
     item = place[pattern, cell]
-    indptr, group_of_item = market.all_groups()
+    indptr, group_of_item = market.all_groups
     used, row = np.unique(item, return_inverse=True)
     group = group_of_item[used]
     of_item = csr_matrix((np.ones(variables), (row, columns)), shape=(len(used), variables))

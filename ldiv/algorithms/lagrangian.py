@@ -133,15 +133,15 @@ class Assignment:
         Then so many rounds of rebuilding groups a few at a time.
         """
         market, c = self.market, self.market.contingency
-        indptr, group_of_item = market.all_groups()
-        cells, bounds = market.cells_by_group()
+        indptr, group_of_item = market.all_groups
+        cells, bounds = market.cells_by_group
         rows = np.zeros(market.item.shape, dtype=np.int32)
         for p, mine in enumerate(self.rows):
             if mine is not None:
                 rows[p] = mine
         given = np.concatenate(self.given)
         ledger = Ledger(
-            market.item, market.offset, group_of_item, indptr, np.array(market.stars, dtype=np.int32), market.finer(), cells,
+            market.item, market.offset, group_of_item, indptr, np.array(market.stars, dtype=np.int32), market.finer, cells,
             bounds, given, rows, self.left, market.l,
         )
         ledger.improve(PASSES)
@@ -161,7 +161,7 @@ class Assignment:
         residue = tally(c.sensitive, c.m, self.left)
         if residue.sum() >= market.l * residue.max(initial=0):
             return
-        indptr, group_of_item = market.all_groups()
+        indptr, group_of_item = market.all_groups
         sensitive = np.concatenate(market.sensitive)
         kept = np.concatenate(self.given)
         groups = len(indptr) - 1
