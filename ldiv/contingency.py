@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ldiv import _contingency
 from ldiv.microdata import Domain, Microdata
 
-__all__ = ["Contingency", "rank_rows"]
+__all__ = ["Contingency", "ascending", "rank_rows"]
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -121,17 +121,54 @@ class Contingency:
         return None if self.data is None else _rank_cells(self.data)[0]
 
     def project(self, attributes: Sequence[int]) -> tuple[Contingency, Index]:
-        """The contingency on some attributes only, and which of its cells each cell here falls in. O(C)."""
+        """The contingency on some attributes only, and which of its cells each cell here falls in. O(C), or a sort where keys are large."""
         picked = list(attributes)
         digits, direct, whole = _digits([*(self.domains[j].size for j in picked), self.m], len(self.count))
         if whole > 1 << 64:
             return self._project_many(picked)
-        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
-        _contingency.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key)
-        cell_of_cell, distinct = _contingency.rank_direct(key, whole) if direct else _contingency.rank_hashed(key)
+        if direct:
+            cell_of_cell, distinct = _contingency.rank_direct(self._keys(picked, digits, whole), whole)
+        else:
+            bits = len(self.count).bit_length()
+            if whole << bits <= 1 << 64:
+                key = self._keys(picked, digits, whole, bits)
+                key.sort()
+                cell_of_cell, distinct = _contingency.rank_sorted(key, bits)
+            else:
+                cell_of_cell, distinct = _contingency.rank_hashed(self._keys(picked, digits, whole))
         codes, indptr, sensitive = _contingency.unpack(distinct, digits)
         count = _contingency.tally(cell_of_cell, len(distinct), self.count)
         return Contingency(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain), cell_of_cell
+
+    def counts(self, attributes: Sequence[int]) -> tuple[Counts, Counts]:
+        """`indptr` and `count` of a projection on ascending attributes, cheaper than all of it: one sort of keys that carry their rows."""
+        if self._carrying is None:
+            projected, _ = self.project(sorted(attributes))
+            return projected.indptr, projected.count
+        key, widths, bits = self._carrying
+        mask, at = (1 << widths[-1] + bits) - 1, widths[-1] + bits
+        for j in reversed(range(self.d)):
+            if j in attributes:
+                mask |= ((1 << widths[j]) - 1) << at
+            at += widths[j]
+        chosen = key & key.dtype.type(mask)
+        chosen.sort()
+        return _contingency.sums_sorted(chosen, widths[-1], bits)
+
+    @cached_property
+    def _carrying(self) -> tuple[NDArray[Any], list[int], int] | None:
+        """A key of every cell with its rows in the last bits, the width of each of its digits, and of the rows; None where 64 bits are too few."""
+        widths = [(size - 1).bit_length() for size in [*self.sizes, self.m]]
+        bits = int(self.count.max(initial=0)).bit_length()
+        if sum(widths) + bits > 64:
+            return None
+        radix = np.array([1 << width for width in widths], dtype=np.uint64)
+        return self._keys(list(range(self.d)), radix, 1 << sum(widths), bits, self.count), widths, bits
+
+    def _keys(self, picked: list[int], digits: NDArray[np.uint64], whole: int, bits: int = 0, low: Counts | None = None) -> NDArray[Any]:
+        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits <= 1 << 32 else np.uint64)
+        _contingency.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key, bits, low)
+        return key
 
     def _project_many(self, picked: list[int]) -> tuple[Contingency, Index]:
         """A projection where a cell's key does not fit 64 bits."""
@@ -231,4 +268,26 @@ def rank_rows(
 
 
 def _rank(key: NDArray[Any], span: int, limit: int) -> tuple[Index, NDArray[np.uint64]]:
-    return _contingency.rank_direct(key, span) if span <= limit else _contingency.rank_hashed(key)
+    if span <= limit:
+        return _contingency.rank_direct(key, span)
+    bits = len(key).bit_length()
+    if span << bits > 1 << 64:
+        return _contingency.rank_hashed(key)
+    return _contingency.rank_sorted(_numbered(key, bits), bits)
+
+
+def _numbered(key: NDArray[Any], bits: int) -> NDArray[np.uint64]:
+    """Sorted keys with the number of their row in the last bits: numpy's vectorised sort is four times as fast as its argsort."""
+    numbered = key.astype(np.uint64)
+    numbered <<= np.uint64(bits)
+    numbered |= np.arange(len(key), dtype=np.uint64)
+    numbered.sort()
+    return numbered
+
+
+def ascending(key: NDArray[Any], span: int) -> NDArray[np.int64]:
+    """The stable ascending order of keys in ``range(span)``."""
+    bits = len(key).bit_length()
+    if span << bits > 1 << 64:
+        return np.argsort(key, kind="stable")
+    return (_numbered(key, bits) & np.uint64((1 << bits) - 1)).astype(np.int64)

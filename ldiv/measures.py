@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv import _contingency, _divergence  # type: ignore[attr-defined]
-from ldiv.contingency import rank_rows
+from ldiv.contingency import ascending, rank_rows
 from ldiv.release import Release
 
 __all__ = ["average_group_size", "discernibility", "kl_divergence", "ncp", "subdomain_codes"]
@@ -69,27 +69,27 @@ def _entries(release: Release, groups: NDArray[np.integer]) -> tuple[NDArray[np.
 def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[np.float64]) -> None:
     c = release.contingency
     entry, member = _entries(release, groups)
-    starred = (release.published[groups] == -1)
-    kinds, kind_of_group = np.unique(starred, axis=0, return_inverse=True)
-    kind = kind_of_group.ravel()[member]
-    order = np.argsort(kind, kind="stable")
+    kinds, kind_of_group = _kinds(release.published[groups] == -1)
+    kind = kind_of_group[member]
+    order = ascending(kind, len(kinds))
     bounds = np.searchsorted(kind[order], np.arange(len(kinds) + 1))
-    cell_rows = c.codes[c.group_of_cell]
-    entry_rows = np.maximum(release.published[groups][member], 0)
-    entry_sensitive, entry_count = c.sensitive[release.cell[entry]], release.count[entry]
+    entry_sensitive, entry_count = c.sensitive[release.cell], release.count
+    chosen_entry = entry[order]
     bits = [max(1, (size - 1).bit_length()) for size in [*c.sizes, c.m]]
     packed = sum(bits) <= 64
+    known = np.maximum(release.published, 0)
     if packed:
-        cell_key = _pack(cell_rows, c.sensitive, bits)
-        entry_key = _pack(entry_rows, entry_sensitive, bits)
+        cell_key = _pack(c.codes, c.indptr, c.sensitive, bits)
+        entry_key = _pack(known, release.indptr, entry_sensitive, bits)
     for k, stars in enumerate(kinds):
-        chosen = order[bounds[k]:bounds[k + 1]]
         volume = float(np.prod([float(size) for size, star in zip(c.sizes, stars, strict=True) if star]))
+        chosen = chosen_entry[bounds[k]:bounds[k + 1]]
         if packed:
             keys, own, mask = cell_key, entry_key[chosen], _mask(stars, bits)
         else:       # no room for all bits: rank the tuples of the kept attributes
             kept = np.flatnonzero(~stars)
-            columns = [np.concatenate([cell_rows[:, j], entry_rows[chosen, j]]) for j in kept]
+            rows = groups[member[order[bounds[k]:bounds[k + 1]]]]
+            columns = [np.concatenate([c.codes[c.group_of_cell, j], known[rows, j]]) for j in kept]
             columns.append(np.concatenate([c.sensitive, entry_sensitive[chosen]]))
             rank, _, _ = rank_rows(columns, [*(c.sizes[j] for j in kept), c.m])
             both = rank.astype(np.uint64)
@@ -97,12 +97,21 @@ def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[n
         _divergence.spread_pattern(keys, mask, own, entry_count[chosen], 1.0 / volume, mass)
 
 
-def _pack(rows: NDArray[np.int32], sensitive: NDArray[np.int32], bits: list[int]) -> NDArray[np.uint64]:
+def _kinds(starred: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The distinct rows of a table of stars, and which of them each row is."""
+    if starred.shape[1] > 62:
+        kinds, kind = np.unique(starred, axis=0, return_inverse=True)
+        return kinds, kind.ravel()
+    _, first, kind = np.unique(starred @ (1 << np.arange(starred.shape[1])[::-1]), return_index=True, return_inverse=True)
+    return starred[first], kind.ravel()
+
+
+def _pack(codes: NDArray[np.int32], indptr: NDArray[np.int64], sensitive: NDArray[np.int32], bits: list[int]) -> NDArray[np.uint64]:
     """Codes side by side in one word, an attribute a bit field: a pattern is then a mask."""
-    key = np.zeros(len(rows), dtype=np.uint64)
-    for j, width in enumerate(bits[:-1]):
-        key = key << np.uint64(width) | rows[:, j].astype(np.uint64)
-    return key << np.uint64(bits[-1]) | sensitive.astype(np.uint64)
+    key = np.empty(len(sensitive), dtype=np.uint64)
+    radix = np.array([1 << width for width in bits], dtype=np.uint64)
+    _contingency.pack_cells(codes, np.arange(codes.shape[1], dtype=np.int32), indptr, sensitive, radix, key)
+    return key
 
 
 def _mask(stars: NDArray[np.bool_], bits: list[int]) -> int:

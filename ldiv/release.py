@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv import _contingency
-from ldiv.contingency import Contingency, rank_rows
+from ldiv.contingency import Contingency, ascending, rank_rows
 from ldiv.errors import LdivError, UnsafeReleaseError
 from ldiv.frames import Change
 
@@ -172,7 +172,7 @@ class Release:
         c = self.contingency
         if c.cell_of_row is None:
             raise LdivError("this release was made from counts, not rows: there is no group of a row")
-        order = np.argsort(self.cell, kind="stable")
+        order = ascending(self.cell, len(c.sensitive))
         number = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
         starts = np.searchsorted(self.cell[order], np.arange(len(c.sensitive) + 1)).astype(np.int64)
         return _contingency.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
@@ -339,11 +339,12 @@ def _sorted(
     group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
     """Entries in order of (group, cell), equal pairs added up."""
-    key = group.astype(np.int64) << 32 | cell
+    width = int(cell.max(initial=0)).bit_length()
+    key = group.astype(np.int64) << width | cell
     if len(key) > 1 and not (key[1:] > key[:-1]).all():
-        order = np.argsort(key, kind="stable")
+        order = ascending(key, int(key.max()) + 1)
         key = key[order]
-        group, cell, count = group[order], cell[order], count[order]
+        group, cell, count = (key >> width).astype(np.int32), (key & ((1 << width) - 1)).astype(np.int32), count[order]
         fresh = np.append(True, key[1:] != key[:-1])
         if not fresh.all():
             starts = np.flatnonzero(fresh)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 import ldiv
-from ldiv.contingency import rank_rows
+from ldiv.contingency import ascending, rank_rows
 
 
 @pytest.mark.parametrize("sizes", [[3], [5, 4, 3], [60_000, 3], [2**20, 2**20, 2**10], [2**30] * 3, [4] * 90])
@@ -90,3 +90,12 @@ def test_cells_by_table_by_sort_and_by_rank_are_the_same(sizes):
         seen, back, sums = np.unique(rows[:, [*kept, data.d]], axis=0, return_inverse=True, return_counts=True)
         assert np.array_equal(part.codes[part.group_of_cell], seen[:, :-1]) and np.array_equal(part.count, sums)
         assert np.array_equal(item[c.cell_of_row], back.ravel())
+        indptr, count = c.counts(kept)
+        part, _ = c.project(sorted(kept))
+        assert np.array_equal(indptr, part.indptr) and np.array_equal(count, part.count)
+
+
+@given(st.lists(st.integers(0, 40), max_size=60), st.sampled_from([41, 2**40, 2**62]))
+def test_ascending_is_a_stable_argsort(keys, span):
+    key = np.array(keys, dtype=np.int64) * (span // 41)
+    assert ascending(key, span).tolist() == np.argsort(key, kind="stable").tolist()

@@ -37,11 +37,16 @@ def pack(const code_t[::1, :] codes not None, const code_t[::1] sensitive not No
 
 
 def pack_cells(const code_t[:, ::1] codes not None, const index_t[::1] picked not None, const row_t[::1] indptr not None,
-               const code_t[::1] sensitive not None, const uint64_t[::1] radix not None, packed_t[::1] key not None) -> None:
-    """As :func:`pack`, for cells in CSR over groups, on the picked attributes: a group's digits are put together once."""
+               const code_t[::1] sensitive not None, const uint64_t[::1] radix not None, packed_t[::1] key not None,
+               int bits=0, const count_t[::1] low=None) -> None:
+    """As :func:`pack`, for cells in CSR over groups, on the picked attributes: a group's digits are put together once.
+
+    Below the key come `bits` bits of `low`, or of the cell's own number, which a sort of the keys then carries along.
+    """
     cdef row_t g, i
     cdef Py_ssize_t d = picked.shape[0], j
     cdef packed_t head, size = <packed_t>radix[d]
+    cdef bint numbered = low is None and bits > 0
     with nogil:
         for g in range(indptr.shape[0] - 1):
             head = 0
@@ -49,7 +54,11 @@ def pack_cells(const code_t[:, ::1] codes not None, const index_t[::1] picked no
                 head = head * <packed_t>radix[j] + <packed_t>codes[g, picked[j]]
             head = head * size
             for i in range(indptr[g], indptr[g + 1]):
-                key[i] = head + <packed_t>sensitive[i]
+                key[i] = (head + <packed_t>sensitive[i]) << bits
+                if numbered:
+                    key[i] |= <packed_t>i
+                elif bits:
+                    key[i] |= <packed_t>low[i]
 
 
 def count_direct(const packed_t[::1] key not None, uint64_t span):
@@ -230,6 +239,48 @@ def rank_hashed(const packed_t[::1] key not None):
         for i in range(n):
             rank[i] = place[rank[i]]
     return rank_, distinct_[order_]
+
+
+def rank_sorted(const packed_t[::1] key not None, int bits):
+    """Rank keys that were sorted with the number of their row in the last `bits` bits: (rank of each row, the distinct keys)."""
+    cdef row_t n = key.shape[0], i
+    cdef index_t found = 0
+    cdef packed_t numbers = (<packed_t>1 << bits) - 1
+    with nogil:
+        for i in range(n):
+            found += i == 0 or key[i] >> bits != key[i - 1] >> bits
+    rank_, distinct_ = np.empty(n, dtype=np.int32), np.empty(found, dtype=np.uint64)
+    cdef index_t[::1] rank = rank_
+    cdef uint64_t[::1] distinct = distinct_
+    with nogil:
+        found = -1
+        for i in range(n):
+            if i == 0 or key[i] >> bits != key[i - 1] >> bits:
+                found += 1
+                distinct[found] = key[i] >> bits
+            rank[key[i] & numbers] = found
+    return rank_, distinct_
+
+
+def sums_sorted(const packed_t[::1] key not None, int last, int bits):
+    """Cells and groups of keys that were sorted with their rows in the last `bits` bits, the SA code in the `last` bits before:
+    (indptr over groups, rows of each cell)."""
+    cdef row_t n = key.shape[0], i, cells = 0, groups = 0
+    cdef packed_t rows = (<packed_t>1 << bits) - 1
+    count_, start_ = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    cdef count_t[::1] count = count_
+    cdef row_t[::1] start = start_
+    with nogil:
+        for i in range(n):
+            if i == 0 or key[i] >> bits != key[i - 1] >> bits:
+                if i == 0 or key[i] >> (bits + last) != key[i - 1] >> (bits + last):
+                    start[groups] = cells
+                    groups += 1
+                count[cells] = 0
+                cells += 1
+            count[cells - 1] += <count_t>(key[i] & rows)
+        start[groups] = cells
+    return start_[:groups + 1], count_[:cells]
 
 
 def first_rows(const index_t[::1] rank not None, index_t distinct):

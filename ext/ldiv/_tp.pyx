@@ -24,6 +24,10 @@ def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not Non
         for g in range(groups):
             cut = 0
             below = 0
+            if indptr[g + 1] - indptr[g] < l:       # fewer than l values: no height is eligible
+                for c in range(indptr[g], indptr[g + 1]):
+                    kept[c] = 0
+                continue
             for c in range(indptr[g], indptr[g + 1]):
                 below += count[c]
                 if count[c] > cut:

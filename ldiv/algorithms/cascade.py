@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ldiv._contingency import hand_out
 from ldiv._tp import phase_one
 from ldiv.algorithms import register
-from ldiv.algorithms.hilbert import group_along_curve, tp_plus
+from ldiv.algorithms.hilbert import group_along_curve, refine
 from ldiv.algorithms.tp import split
 from ldiv.contingency import Contingency
 from ldiv.release import Release
@@ -48,8 +48,8 @@ class Entries:
 
 def keeps(part: Contingency, attributes: tuple[int, ...], l: int) -> int:
     """How many rows phase one keeps on a projection."""
-    projected, _ = part.project(attributes)
-    size, _ = phase_one(projected.indptr, projected.count, l, np.empty_like(projected.count))
+    indptr, count = part.counts(attributes)
+    size, _ = phase_one(indptr, count, l, np.empty_like(count))
     return int(size.sum())
 
 
@@ -136,7 +136,7 @@ def cascade(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     if part.n:
         descend(part, chosen, l, entries, seed)
     release = entries.release(c, l=l, algorithm="cascade", info=result.info)
-    rival = tp_plus(c, l, seed=seed)
+    rival = refine(c, l, result)      # TP+
     if rival.cost < release.cost:
         return replace(rival, algorithm="cascade")
     return release

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from ldiv._hilbert import Grouping, curve_keys
 from ldiv.algorithms import register
-from ldiv.algorithms.tp import split
-from ldiv.contingency import Contingency
+from ldiv.algorithms.tp import Split, split
+from ldiv.contingency import Contingency, ascending
 from ldiv.release import Release
 
-__all__ = ["curve_order", "group_along_curve", "hilbert", "tp_plus"]
+__all__ = ["curve_order", "group_along_curve", "hilbert", "refine", "tp_plus"]
 
 
 def curve_order(contingency: Contingency) -> NDArray[np.int32]:
@@ -27,7 +27,7 @@ def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int3
     """Group the rows of an l-eligible table; returns the group and the cell of each row, by group and cell."""
     c = contingency
     position = curve_order(c)[c.group_of_cell]
-    column = np.argsort(c.sensitive.astype(np.int64) << 32 | position).astype(np.int32)     # no two cells are alike in both
+    column = ascending(c.sensitive.astype(np.int64) * c.groups + position, c.m * c.groups).astype(np.int32)
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Grouping(column, column_indptr, position, c.count, c.histogram, l)
     run.run()
@@ -114,8 +114,12 @@ def tp_plus(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     >>> [ldiv.solve(data, l=2, algorithm=name).stars for name in ("tp", "tp+")]
     [8, 4]
     """
+    return refine(contingency, l, split(contingency, l, seed))
+
+
+def refine(contingency: Contingency, l: int, result: Split) -> Release:
+    """TP+ from TP's outcome: Hilbert on the residue."""
     c = contingency
-    result = split(c, l, seed)
     residue, cells = c.restrict(c.count - result.kept)
     group, cell = group_along_curve(residue, l)
     kept = np.flatnonzero(result.kept).astype(np.int32)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv._contingency import tally
 from ldiv._histogram import Histogram
 from ldiv._tp import Refinement, phase_one
 from ldiv.algorithms import register
@@ -60,7 +61,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
     c = contingency
     kept = np.empty(len(c.count), dtype=np.int64)
     size, height = phase_one(c.indptr, c.count, l, kept)
-    residue = c.histogram - np.bincount(c.sensitive, weights=kept, minlength=c.m).astype(np.int64)
+    residue = c.histogram - tally(c.sensitive, c.m, kept)
     sizes, tops = [int(residue.sum())], [int(residue.max(initial=0))]
     if sizes[0] >= l * tops[0]:
         return Split(kept, 1, (sizes[0],) * 3, (tops[0],) * 3, 0)
@@ -70,11 +71,12 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
         rng = np.random.default_rng(seed)
         rng.shuffle(groups)
         rng.shuffle(values)
-    group_of_cell = c.group_of_cell
+    live = np.flatnonzero(kept).astype(np.int32)        # what phase one emptied stays empty
+    group_of_cell, value = c.group_of_cell, c.sensitive[live]
     if seed is None:        # cells come by group: a stable sort by value alone, by radix where values fit 16 bits
-        column = np.argsort(c.sensitive.astype(np.uint16) if c.m <= 1 << 16 else c.sensitive, kind="stable").astype(np.int32)
+        column = live[np.argsort(value.astype(np.uint16) if c.m <= 1 << 16 else value, kind="stable")]
     else:
-        column = np.lexsort((np.argsort(groups)[group_of_cell], c.sensitive)).astype(np.int32)
+        column = live[np.lexsort((np.argsort(groups)[group_of_cell[live]], value))]
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Refinement(
         Histogram(c.indptr, kept, size, height), c.sensitive, group_of_cell, residue, l, column, column_indptr,
@@ -133,10 +135,11 @@ def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     >>> release.stars, release.phase
     (4, 1)
     """
-    result = split(contingency, l, seed)
-    cells = np.arange(len(contingency.count), dtype=np.int32)
-    group = np.concatenate([contingency.group_of_cell, np.full(len(cells), contingency.groups, dtype=np.int32)])
+    c = contingency
+    result = split(c, l, seed)
+    rest = c.count - result.kept
+    stay, leave = np.flatnonzero(result.kept).astype(np.int32), np.flatnonzero(rest).astype(np.int32)
+    group = np.concatenate([c.group_of_cell[stay], np.full(len(leave), c.groups, dtype=np.int32)])
     return Release.from_entries(
-        contingency, group, np.concatenate([cells, cells]),
-        np.concatenate([result.kept, contingency.count - result.kept]), l=l, algorithm="tp", info=result.info,
+        c, group, np.concatenate([stay, leave]), np.concatenate([result.kept[stay], rest[leave]]), l=l, algorithm="tp", info=result.info,
     )
