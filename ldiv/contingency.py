@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _contingency
+from ldiv import _contingency, _keys  # type: ignore[attr-defined]
 from ldiv.microdata import Domain, Microdata
 
 __all__ = ["Contingency", "ascending", "rank_rows"]
@@ -95,14 +95,14 @@ class Contingency:
         if whole > 1 << 64:
             return cls._from_many_columns(data)
         key: NDArray[Any] = np.empty(data.n, dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
-        _contingency.pack(data.codes, data.sensitive, digits, key)
+        _keys.pack(data.codes, data.sensitive, digits, key)
         if direct:
-            distinct, count = _contingency.count_direct(key, whole)
+            distinct, count = _keys.count_direct(key, whole)
         else:
             key.sort()
-            distinct, count = _contingency.count_sorted(key)
+            distinct, count = _keys.count_sorted(key)
         del key
-        codes, indptr, sensitive = _contingency.unpack(distinct, digits)
+        codes, indptr, sensitive = _keys.unpack(distinct, digits)
         return cls(codes, indptr, sensitive, count, data.domains, data.sensitive_domain, data)
 
     @classmethod
@@ -127,16 +127,16 @@ class Contingency:
         if whole > 1 << 64:
             return self._project_many(picked)
         if direct:
-            cell_of_cell, distinct = _contingency.rank_direct(self._keys(picked, digits, whole), whole)
+            cell_of_cell, distinct = _keys.rank_direct(self._keys(picked, digits, whole), whole)
         else:
             bits = len(self.count).bit_length()
             if whole << bits <= 1 << 64:
                 key = self._keys(picked, digits, whole, bits)
                 key.sort()
-                cell_of_cell, distinct = _contingency.rank_sorted(key, bits)
+                cell_of_cell, distinct = _keys.rank_sorted(key, bits)
             else:
-                cell_of_cell, distinct = _contingency.rank_hashed(self._keys(picked, digits, whole))
-        codes, indptr, sensitive = _contingency.unpack(distinct, digits)
+                cell_of_cell, distinct = _keys.rank_hashed(self._keys(picked, digits, whole))
+        codes, indptr, sensitive = _keys.unpack(distinct, digits)
         count = _contingency.tally(cell_of_cell, len(distinct), self.count)
         return Contingency(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain), cell_of_cell
 
@@ -153,7 +153,7 @@ class Contingency:
             at += widths[j]
         chosen = key & key.dtype.type(mask)
         chosen.sort()
-        return _contingency.sums_sorted(chosen, widths[-1], bits)
+        return _keys.sums_sorted(chosen, widths[-1], bits)
 
     @cached_property
     def _carrying(self) -> tuple[NDArray[Any], list[int], int] | None:
@@ -167,7 +167,7 @@ class Contingency:
 
     def _keys(self, picked: list[int], digits: NDArray[np.uint64], whole: int, bits: int = 0, low: Counts | None = None) -> NDArray[Any]:
         key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits <= 1 << 32 else np.uint64)
-        _contingency.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key, bits, low)
+        _keys.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key, bits, low)
         return key
 
     def _project_many(self, picked: list[int]) -> tuple[Contingency, Index]:
@@ -253,7 +253,7 @@ def rank_rows(
         if span * size >= 1 << 63:
             rank, distinct = _rank(key, span, limit)
             key, span = rank.astype(np.uint64), max(len(distinct), 1)
-        _contingency.append_column(key, np.ascontiguousarray(column), size, shift)
+        _keys.append_column(key, np.ascontiguousarray(column), size, shift)
         span *= size
     rank, distinct = _rank(key, span, limit)
     del key
@@ -269,11 +269,11 @@ def rank_rows(
 
 def _rank(key: NDArray[Any], span: int, limit: int) -> tuple[Index, NDArray[np.uint64]]:
     if span <= limit:
-        return _contingency.rank_direct(key, span)
+        return _keys.rank_direct(key, span)
     bits = len(key).bit_length()
     if span << bits > 1 << 64:
-        return _contingency.rank_hashed(key)
-    return _contingency.rank_sorted(_numbered(key, bits), bits)
+        return _keys.rank_hashed(key)
+    return _keys.rank_sorted(_numbered(key, bits), bits)
 
 
 def _numbered(key: NDArray[Any], bits: int) -> NDArray[np.uint64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _contingency, _divergence  # type: ignore[attr-defined]
+from ldiv import _contingency, _divergence, _keys  # type: ignore[attr-defined]
 from ldiv.contingency import ascending, rank_rows
 from ldiv.release import Release
 
@@ -110,7 +110,7 @@ def _pack(codes: NDArray[np.int32], indptr: NDArray[np.int64], sensitive: NDArra
     """Codes side by side in one word, an attribute a bit field: a pattern is then a mask."""
     key = np.empty(len(sensitive), dtype=np.uint64)
     radix = np.array([1 << width for width in bits], dtype=np.uint64)
-    _contingency.pack_cells(codes, np.arange(codes.shape[1], dtype=np.int32), indptr, sensitive, radix, key)
+    _keys.pack_cells(codes, np.arange(codes.shape[1], dtype=np.int32), indptr, sensitive, radix, key)
     return key
 
 
