@@ -5,8 +5,10 @@ A principle is monotone when the union of two groups that satisfy it satisfies i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,12 @@ from numpy.typing import NDArray
 
 from ldiv import _contingency
 from ldiv.contingency import rank_rows
-from ldiv.errors import InputError
+from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.release import Release
 
 __all__ = ["AlphaK", "Distinct", "Entropy", "Frequency", "KAnonymity", "Principle", "Recursive", "TCloseness", "audit", "enforce"]
 
+SUBSETS = 1000              # levels with more projections than this are passed over
 EPSILON = 1e-12             # sums of floats that should reach a bound exactly
 
 
@@ -42,12 +45,6 @@ class Histograms:
     @property
     def height(self) -> NDArray[np.int64]:
         return np.maximum.reduceat(self.count, self.indptr[:-1]) if len(self.count) else np.zeros(0, np.int64)
-
-    def pick(self, group: int) -> Histograms:
-        """One group alone."""
-        part = slice(self.indptr[group], self.indptr[group + 1])
-        count = self.count[part]
-        return replace(self, indptr=np.array([0, len(count)]), sensitive=self.sensitive[part], count=count)
 
 
 class Principle:
@@ -225,16 +222,18 @@ def audit(
     }
 
 
-def histograms(release: Release, group: NDArray[np.int64], groups: int) -> Histograms:
-    """The SA histograms of numbered groups of a release's entries."""
+def histograms(release: Release, group: NDArray[np.int64], groups: int, entry: NDArray[np.int64] | None = None) -> Histograms:
+    """The SA histograms of numbered groups of a release's entries, or of some of them."""
     c = release.contingency
-    rank, first, bounds = rank_rows([group.astype(np.int32), c.sensitive[release.cell]], [max(groups, 1), c.m], split=True)
-    count = _contingency.tally(rank, len(first), release.count)
-    return Histograms(bounds, c.sensitive[release.cell[first]], count, c.histogram, c.sensitive_domain.ordered)
+    cell, count = (release.cell, release.count) if entry is None else (release.cell[entry], release.count[entry])
+    rank, first, bounds = rank_rows([group.astype(np.int32), c.sensitive[cell]], [max(groups, 1), c.m], split=True)
+    return Histograms(
+        bounds, c.sensitive[cell[first]], _contingency.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered
+    )
 
 
 def enforce(release: Release, principles: Sequence[Principle]) -> Release:
-    """Merge the groups that violate a principle into one, with more groups where they need them, until every group satisfies all.
+    """Merge the groups that violate a principle, with few more stars first, until every group satisfies all.
 
     l-diversity survives, because unions of l-eligible groups are l-eligible. Where a release publishes sub-domains this is refused.
 
@@ -245,7 +244,9 @@ def enforce(release: Release, principles: Sequence[Principle]) -> Release:
 
     Notes
     -----
-    O(entries) a round; the merged group doubles each round.
+    As in the cascade, attribute after attribute is starred: violating groups that agree on what is kept are merged where their union
+    satisfies everything. What is left becomes one group, which the smallest others join until it satisfies everything, too. O(2^d entries) at
+    worst; each pass reads only the groups that still violate something.
     """
     if not principles or not release.n:
         return release
@@ -257,21 +258,69 @@ def enforce(release: Release, principles: Sequence[Principle]) -> Release:
         if not principle.holds(whole)[0]:
             raise InputError(f"{principle}: the whole table as one group does not satisfy it (it has {principle.level(whole)[0]:.4g})")
     groups = histograms(release, number, release.groups)
-    merged = ~np.logical_and.reduce([principle.holds(groups) for principle in principles])
-    if not merged.any():
+    violating = ~_all_hold(principles, groups)
+    if not violating.any():
         return release
-    merged |= (release.published < 0).all(axis=1)
-    order = np.argsort(groups.size, kind="stable")          # the smallest join first: they cost least
+    union = np.arange(release.groups)
+    for kept in _projections(release):
+        if not violating.any():
+            break
+        _merge_on(release, principles, kept, violating, union)
+    if violating.any():
+        _merge_rest(release, principles, groups.size, violating, union)
+    again = Release.from_entries(
+        release.contingency, union[number], release.cell, release.count, l=release.l, algorithm=release.algorithm,
+        info={key: value for key, value in release.info.items() if key != "phase"},
+    )
+    number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
+    if not _all_hold(principles, histograms(again, number, again.groups)).all():
+        raise UnsafeReleaseError(f"{release.algorithm}: a group violates {', '.join(map(str, principles))} after merging")
+    return replace(again, star=release.star)
+
+
+def _all_hold(principles: Sequence[Principle], groups: Histograms) -> NDArray[np.bool_]:
+    return np.asarray(np.logical_and.reduce([principle.holds(groups) for principle in principles]))
+
+
+def _projections(release: Release) -> Iterator[tuple[int, ...]]:
+    """What may be kept: least weight of stars first, then the largest domains starred first, so that most groups meet."""
+    c = release.contingency
+    levels = [k for k in range(c.d) if comb(c.d, k) <= SUBSETS]
+    subsets = [kept for k in levels for kept in combinations(range(c.d), c.d - k)]
+    sizes, weights = np.log(c.sizes), c.weights
+    return iter(sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept)))
+
+
+def _merge_on(
+    release: Release, principles: Sequence[Principle], kept: tuple[int, ...], violating: NDArray[np.bool_], union: NDArray[np.int64]
+) -> None:
+    """Merge violating groups that publish the same values for the kept attributes, where their union satisfies everything."""
+    columns = [np.ascontiguousarray(release.published[:, j]) for j in kept]
+    able = np.flatnonzero(np.logical_and.reduce([violating, *(column >= 0 for column in columns)]))
+    if len(able) < 2 or not kept:
+        return
+    pool, first, _ = rank_rows([column[able] for column in columns], [release.contingency.sizes[j] for j in kept])
+    lengths = np.diff(release.indptr)[able]
+    entry = np.repeat(release.indptr[able] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+    good = _all_hold(principles, histograms(release, np.repeat(pool, lengths), len(first), entry))[pool]
+    union[able[good]] = able[first][pool[good]]
+    violating[able[good]] = False
+
+
+def _merge_rest(
+    release: Release, principles: Sequence[Principle], sizes: NDArray[np.int64], violating: NDArray[np.bool_], union: NDArray[np.int64]
+) -> None:
+    """One group of all that still violate something, joined by starred rows and by as many of the smallest groups as it needs."""
+    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
+    merged = violating | (release.published < 0).all(axis=1)
+    leaders, unions = np.unique(union, return_inverse=True)
+    merged = np.bincount(unions, weights=merged, minlength=len(leaders)) > 0
+    order = np.argsort(np.bincount(unions, weights=sizes), kind="stable")       # the smallest join first: they cost least
     while True:
-        one = np.where(merged, 0, np.arange(release.groups) + 1)[number]
-        union = histograms(release, one, release.groups + 1)
-        if all(principle.holds(union.pick(0))[0] for principle in principles):
+        one = np.where(merged[unions], leaders[np.argmax(merged)], union)
+        entry = np.flatnonzero(merged[unions][number])
+        if _all_hold(principles, histograms(release, np.zeros(len(entry), dtype=np.int64), 1, entry))[0]:
             break
         free = order[~merged[order]]
         merged[free[: max(1, int(merged.sum()))]] = True
-    again = Release.from_entries(
-        release.contingency, one, release.cell, release.count, l=release.l, algorithm=release.algorithm,
-        info={key: value for key, value in release.info.items() if key != "phase"},
-    )
-    return replace(again, star=release.star)
-
+    union[:] = one

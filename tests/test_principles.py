@@ -68,6 +68,14 @@ def test_enforced_and_still_l_diverse(table, principle):
     assert strong[type(principle)]()
 
 
+def test_violating_groups_merge_where_they_agree():
+    """Two pairs that differ in one attribute meet there; the groups that were large enough stay as they are."""
+    rows = [[0, 0]] * 2 + [[0, 1]] * 2 + [[3, 3]] * 4 + [[1, 2]] * 2 + [[2, 2]] * 2
+    data = ldiv.Microdata.from_codes(rows, [0, 1] * 6, [4, 4])
+    release = ldiv.solve(data, 2, algorithm="tp", also=[KAnonymity(4)])
+    assert release.codes.tolist() == [[0, -1]] * 4 + [[3, 3]] * 4 + [[-1, 2]] * 4
+
+
 def test_earth_mover_on_an_ordered_attribute():
     """Li et al. 2007, example of salaries 3k..11k: the two groups are at 0.375 and 0.167."""
     salary = [3, 4, 5, 6, 8, 11, 7, 9, 10]
