@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 from ldiv.algorithms import get
@@ -99,10 +100,12 @@ def anonymize(
     (['30', '30', '*', '*'], 2)
     """
     l = validate_l(l)
-    get(algorithm)
+    takes = signature(get(algorithm).solve).parameters
     if coarsen:
         frame = coarsen_frame(frame, coarsen, hierarchies)
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
+    if trees and "nodes" in takes:
+        options.setdefault("nodes", True)
 
     def microdata(name: str) -> Microdata:
         data = Microdata.from_frame(frame, qi, name, domains=domains, missing=missing).with_hierarchies(trees)

@@ -78,6 +78,11 @@ class Taxonomy:
         """The codes below a node."""
         return tuple(np.flatnonzero(self.path[:, self.depth[node]] == node).tolist())
 
+    def covering(self, codes: Sequence[int]) -> int:
+        """The lowest node above all of some codes."""
+        path = self.path[list(codes)]
+        return int(path[0, np.flatnonzero((path == path[0]).all(axis=0))[-1]])
+
     @classmethod
     def flat(cls, labels: Sequence[Any]) -> Taxonomy:
         """Only a root above the values."""

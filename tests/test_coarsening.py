@@ -84,6 +84,18 @@ def test_hierarchies_serve_the_algorithms_that_generalise():
     assert set(release.frame["City"]) <= {"*", "Europe", "Italy", "Rome", "Bari", "Lyon", "Kyoto"}
 
 
+@pytest.mark.parametrize("algorithm, options", [("mondrian", {}), ("multidim", {}), ("multidim", {"of": "hilbert"})])
+def test_recoding_publishes_nodes_where_hierarchies_are_given(algorithm, options):
+    rng = np.random.default_rng(2)
+    table = {"City": rng.choice(["Rome", "Bari", "Lyon", "Nice"], 60), "Age": rng.integers(0, 4, 60), "D": rng.integers(0, 4, 60)}
+    trees = {"City": {"Italy": ["Rome", "Bari"], "France": ["Lyon", "Nice"]}}
+    release = ldiv.anonymize(table, ["City", "Age"], "D", 3, algorithm=algorithm, hierarchies=trees, **options)
+    assert set(release.frame["City"]) <= {"Rome", "Bari", "Lyon", "Nice", "Italy", "France", "*"} and release.max_l >= 3
+    assert all(text.startswith("[") or text == "*" or text.isdigit() for text in map(str, release.frame["Age"]))
+    sets = ldiv.anonymize(table, ["City", "Age"], "D", 3, algorithm=algorithm, hierarchies=trees, nodes=False, **options)
+    assert ldiv.kl_divergence(sets) <= ldiv.kl_divergence(release) + 1e-12      # a node covers the set below it
+
+
 def test_adult_with_the_hierarchies_of_arx():
     folder = shared("adult") / "arx"
     table = ldiv.datasets.external.adult_frame(shared("adult") / "adult.data.gz", complete=True)

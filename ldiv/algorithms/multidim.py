@@ -14,12 +14,14 @@ from ldiv.release import Release
 __all__ = ["multidim", "transform"]
 
 
-def transform(release: Release) -> Release:
+def transform(release: Release, nodes: bool = False) -> Release:
     """Replace the stars of a suppression release by the sub-domains of the values that each group holds.
 
     Parameters
     ----------
     release : Release
+    nodes : bool, default False
+        Publish the lowest node above these values where an attribute has a taxonomy.
 
     Returns
     -------
@@ -32,7 +34,7 @@ def transform(release: Release) -> Release:
     """
     c = release.contingency
     group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
-    published, subdomains = boxes(c, group, c.group_of_cell[release.cell], release.groups)
+    published, subdomains = boxes(c, group, c.group_of_cell[release.cell], release.groups, nodes)
     return Release.from_entries(
         c, group, release.cell, release.count, l=release.l, algorithm=f"multidim of {release.algorithm}",
         published=published, subdomains=subdomains, info=release.info,
@@ -46,7 +48,9 @@ def transform(release: Release) -> Release:
     source="Xiao, Yi, Tao, EDBT 2010, section 6, arXiv:0912.5426",
     suppression=False,
 )
-def multidim(contingency: Contingency, l: int, *, seed: int | None = None, of: str = "tp+", **options: Any) -> Release:
+def multidim(
+    contingency: Contingency, l: int, *, seed: int | None = None, of: str = "tp+", nodes: bool = False, **options: Any
+) -> Release:
     """Another algorithm's release with each star replaced by what its group holds.
 
     Parameters
@@ -57,6 +61,8 @@ def multidim(contingency: Contingency, l: int, *, seed: int | None = None, of: s
         For the other algorithm.
     of : str, default "tp+"
         A suppression algorithm.
+    nodes : bool, default False
+        Publish nodes of taxonomies instead of ranges and sets; the default of :func:`ldiv.anonymize` where it is given hierarchies.
     **options
         For the other algorithm.
 
@@ -72,4 +78,4 @@ def multidim(contingency: Contingency, l: int, *, seed: int | None = None, of: s
     >>> release.subdomains[0][0].text
     '[0 - 1]'
     """
-    return transform(get(of).solve(contingency, l, seed=seed, **options))
+    return transform(get(of).solve(contingency, l, seed=seed, **options), nodes)

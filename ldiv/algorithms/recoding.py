@@ -16,10 +16,14 @@ __all__ = ["Vocabulary", "boxes"]
 
 
 class Vocabulary:
-    """The sub-domains that a release publishes of one attribute, each numbered once."""
+    """The sub-domains that a release publishes of one attribute, each numbered once.
 
-    def __init__(self, domain: Domain) -> None:
+    With `nodes` a group shows the lowest node of the attribute's taxonomy above its values, else their range or set.
+    """
+
+    def __init__(self, domain: Domain, nodes: bool = False) -> None:
         self.domain = domain
+        self.tree = domain.taxonomy if nodes else None
         self.number: dict[tuple[int, ...], int] = {}
         self.subdomains: list[Subdomain] = []
 
@@ -39,13 +43,17 @@ class Vocabulary:
         return range_text(labels[0], labels[-1]) if self.domain.ordered else set_text(labels)
 
     def cover(self, codes: Iterable[int]) -> int:
-        """The sub-domain of the values a group holds: their range if the attribute is ordered, else their set."""
+        """The sub-domain of the values a group holds: a node, their range if the attribute is ordered, else their set."""
         held = tuple(sorted(codes))
+        if self.tree is not None:
+            node = self.tree.covering(held)
+            return self.publish(self.tree.codes(node), self.tree.text[node])
         return self.publish(tuple(range(held[0], held[-1] + 1)) if self.domain.ordered else held)
 
 
 def boxes(
-    contingency: Contingency, group: NDArray[np.integer], member: NDArray[np.integer], groups: int
+    contingency: Contingency, group: NDArray[np.integer], member: NDArray[np.integer], groups: int,
+    nodes: bool = False,
 ) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
     """What each group publishes if every attribute shows the sub-domain of the values it holds.
 
@@ -54,11 +62,13 @@ def boxes(
     group, member : ndarray of int, shape (entries,)
         Entry k says that QI-group ``group[k]`` holds the group of equal rows ``member[k]``.
     groups : int
+    nodes : bool
+        Show nodes of the taxonomy where an attribute has one.
     """
     published = np.empty((groups, contingency.d), dtype=np.int32)
     subdomains = []
     for j, domain in enumerate(contingency.domains):
-        vocabulary = Vocabulary(domain)
+        vocabulary = Vocabulary(domain, nodes)
         held = np.unique(group.astype(np.int64) * domain.size + contingency.codes[member, j])
         of_group, codes = np.divmod(held, domain.size)
         bounds = np.searchsorted(of_group, np.arange(groups + 1))

@@ -187,7 +187,7 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
     source="LeFevre, DeWitt, Ramakrishnan, ICDE 2006, strict",
     suppression=False,
 )
-def mondrian(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
+def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes: bool = False) -> Release:
     """Strict Mondrian: cut at the median of the widest attribute while both halves are l-eligible.
 
     Parameters
@@ -197,6 +197,8 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None) -> Re
     l : int
     seed : int, optional
         Ignored: ties go to the first attribute.
+    nodes : bool, default False
+        Publish nodes of taxonomies instead of ranges and sets; the default of :func:`ldiv.anonymize` where it is given hierarchies.
 
     Returns
     -------
@@ -221,7 +223,7 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None) -> Re
     c = contingency
     group = median_splits(c.codes, np.array(c.sizes, dtype=np.int32), c.indptr, c.sensitive, c.count, c.m, l)
     groups = int(group.max(initial=-1)) + 1
-    published, subdomains = boxes(c, group, np.arange(c.groups), groups)
+    published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)
     return Release.from_entries(
         c, group[c.group_of_cell], np.arange(len(c.count), dtype=np.int32), c.count, l=l, algorithm="mondrian",
         published=published, subdomains=subdomains,
