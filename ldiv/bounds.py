@@ -184,6 +184,8 @@ def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
     InputError
         Not a certificate.
     """
+    if not Path(path).is_file():
+        raise InputError(f"no certificate file {str(path)!r}")
     try:
         with np.load(Path(path), allow_pickle=False) as packed:
             head = json.loads(packed["head"].tobytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import tracemalloc
@@ -23,7 +24,7 @@ from ldiv.api import DEFAULT_ALGORITHM, anonymize, solve
 from ldiv.bounds import load_certificate, save_certificate, verify_certificate
 from ldiv.coarsening import Bins, Hierarchy
 from ldiv.contingency import Contingency
-from ldiv.errors import InputError, LdivError, NotEligibleError
+from ldiv.errors import InputError, LdivError, MissingColumnError, NotEligibleError
 from ldiv.files import read_table, write_table
 from ldiv.measures import kl_divergence
 from ldiv.microdata import Microdata
@@ -292,6 +293,8 @@ def main() -> None:
         notes.print(f"error: {error}", style="red", markup=False)
         sys.exit(1)
     except LdivError as error:
+        if isinstance(error, MissingColumnError) and any(re.fullmatch(r"\s*[-+]?\d+(\.\d+)?\s*", str(name)) for name in error.columns):
+            error = InputError(f"{error}. The first line looks like a row: name the columns with --names if the file has no header")
         notes.print(f"error: {error}", style="red", markup=False)
         sys.exit(2)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.errors import InputError
+from ldiv.errors import InputError, MissingColumnError
 from ldiv.frames import Change, open_frame
 from ldiv.taxonomy import Taxonomy
 
@@ -265,7 +265,7 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
     changes = {}
     for name, how in columns.items():
         if name not in source.columns:
-            raise InputError(f"coarsen: no column {name!r} in the table; there are: {', '.join(map(repr, source.columns))}")
+            raise MissingColumnError(name, source.columns)
         codes, labels, _ = source.encode(name)
         known = labels[:-1] if labels and labels[-1] is None else labels
         if isinstance(how, Bins):

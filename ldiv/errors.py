@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class LdivError(ValueError):
     """Base of every error this package raises on purpose."""
@@ -9,6 +11,21 @@ class LdivError(ValueError):
 
 class InputError(LdivError):
     """The input is unusable as given; the message names the column, value or line and says what to do."""
+
+
+class MissingColumnError(InputError):
+    """A column was named that the table does not have.
+
+    Attributes
+    ----------
+    name : str
+    columns : tuple
+        Those it has.
+    """
+
+    def __init__(self, name: object, columns: Sequence[object]) -> None:
+        self.name, self.columns = name, tuple(columns)
+        super().__init__(f"no column {name!r} in the table; there are: {', '.join(map(repr, columns))}")
 
 
 class NotEligibleError(LdivError):

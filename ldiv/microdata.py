@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ldiv import frames
 from ldiv.domain import Domain
-from ldiv.errors import InputError
+from ldiv.errors import InputError, MissingColumnError
 
 if TYPE_CHECKING:
     from ldiv.contingency import Contingency
@@ -257,12 +257,8 @@ class Microdata:
         """Only the sensitive column of a table: its codes and domain."""
         source = frames.open_frame(frame)
         if sensitive not in source.columns:
-            raise InputError(_no_column(sensitive, source.columns))
+            raise MissingColumnError(sensitive, source.columns)
         return _encode(source, sensitive, _missing_policy(missing)["sensitive"], "sensitive", None)
-
-
-def _no_column(name: str, columns: Sequence[Any]) -> str:
-    return f"no column {name!r} in the table; there are: {', '.join(map(repr, columns))}"
 
 
 def _seen_size(codes: NDArray[Any]) -> int:
@@ -303,7 +299,7 @@ def _check_columns(columns: Sequence[Any], qi: Sequence[str], sensitive: str, de
         raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
     for name in [*qi, sensitive, *declared]:
         if name not in columns:
-            raise InputError(_no_column(name, columns))
+            raise MissingColumnError(name, columns)
     if not qi:
         raise InputError("qi is empty: name at least one quasi-identifier column")
     twice = [name for name in qi if list(qi).count(name) > 1]

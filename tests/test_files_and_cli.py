@@ -57,6 +57,8 @@ def test_formats_and_stable_bytes(people, tmp_path, ending):
 
 
 def test_exit_codes_and_messages(people, tmp_path):
+    headless = tmp_path / "headless.csv"
+    headless.write_text("30,F,flu\n30,F,cold\n")
     for arguments, code, message in [
         (("anonymize", people, "-q", "Agee", "-s", "Ill", "-l", 2, "-o", "x.csv"), 2, "no column 'Agee' in the table; "
          "there are: 'Age', 'Sex', 'Ill'"),
@@ -66,6 +68,8 @@ def test_exit_codes_and_messages(people, tmp_path):
         (("anonymize", people, *ASK, "-o", "x.csv", "-a", "magic"), 2, "no algorithm 'magic'"),
         (("check", tmp_path / "none.csv", *ASK), 2, "no file"),
         (("check", people, "-q", "Age"), 2, "Missing option"),
+        (("verify", people, tmp_path / "none.npz"), 2, "no certificate file"),
+        (("check", headless, *ASK), 2, "name the columns with --names if the file has no header"),
         (("datasets", "acs1900", "-o", "x.csv"), 2, "no data set 'acs1900'"),
     ]:
         done = ldiv(*arguments, cwd=tmp_path)
