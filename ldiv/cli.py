@@ -28,6 +28,7 @@ from ldiv.errors import InputError, LdivError, MissingColumnError, NotEligibleEr
 from ldiv.files import read_table, write_table
 from ldiv.measures import kl_divergence
 from ldiv.microdata import Microdata
+from ldiv.principles import Distinct, Entropy, KAnonymity, Principle, TCloseness
 from ldiv.privacy import check
 from ldiv.report import command
 from ldiv.report import save as save_report
@@ -59,6 +60,26 @@ def stage(text: str) -> Iterator[None]:
 def _read(path: Path, delimiter: str, names: str | None) -> Any:
     with stage(f"reading {path}"):
         return read_table(path, delimiter=delimiter, names=names.split(",") if names else None)
+
+
+def _reading(delimiter: str, names: str | None, missing_qi: str, missing_sensitive: str) -> dict[str, str | None]:
+    """How the file was read where that is not the default, for the command that repeats it."""
+    return {
+        "delimiter": None if delimiter == "," else delimiter, "names": names, "missing_qi": None if missing_qi == "value" else missing_qi,
+        "missing_sensitive": None if missing_sensitive == "error" else missing_sensitive,
+    }
+
+
+def _principle(text: str) -> Principle:
+    kinds = {"k": (KAnonymity, int), "distinct": (Distinct, int), "entropy": (Entropy, float), "t": (TCloseness, float)}
+    name, _, value = text.partition("=")
+    if name not in kinds:
+        raise InputError(f"--also {text!r}: write one of {', '.join(f'{kind}=VALUE' for kind in kinds)}")
+    kind, number = kinds[name]
+    try:
+        return kind(number(value))
+    except ValueError:
+        raise InputError(f"--also {text!r}: {value!r} is not {'a whole number' if number is int else 'a number'}") from None
 
 
 def _pairs(words: list[str] | None, option: str) -> dict[str, str]:
@@ -103,6 +124,8 @@ def anonymize_command(
     certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz).")] = None,
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None,
     protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None,
+    also: Annotated[list[str] | None, typer.Option(
+        help="k=10, distinct=4, entropy=3.5 or t=0.3: what every group must satisfy beside l-diversity; repeat for each.")] = None,
     coarsen: Annotated[list[str] | None, typer.Option(
         help="NAME=LEVEL of its hierarchy, or NAME=width:10, NAME=quantiles:4, NAME=edges:20,40; repeat for each.")] = None,
     hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE in the format of ARX; repeat for each.")] = None,
@@ -128,7 +151,7 @@ def anonymize_command(
         release = anonymize(
             table, qi, sensitive, l, algorithm=algorithm, star=star, seed=seed,
             missing={"qi": missing_qi, "sensitive": missing_sensitive}, weights=weights, coarsen=coarse,
-            hierarchies=trees, protect=protect or [], **options,
+            hierarchies=trees, protect=protect or [], also=[_principle(text) for text in also or []], **options,
         )
         proof = release.certificate if certificate is not None else None
     with stage(f"writing {output}"):
@@ -137,7 +160,7 @@ def anonymize_command(
         with stage(f"writing {report}"):
             again = command(file, qi, sensitive, l, output, algorithm=algorithm, effort=effort if options else None, weight=weight or [],
                             protect=protect or [], coarsen=coarsen or [], hierarchy=hierarchy or [], star=star,
-                            seed=seed)
+                            also=also or [], seed=seed, **_reading(delimiter, names, missing_qi, missing_sensitive))
             save_report(release, report, {"file": file.name, "rows": f"{release.n:,}", "command": again})
     notes.print(release.summary(), markup=False)
     if proof is not None and certificate is not None:
@@ -252,7 +275,9 @@ def report_command(
     with stage(f"anonymizing with {algorithm}"):
         release = solve(data, l, algorithm=algorithm)
     save_report(release, output, {
-        "file": file.name, "rows": f"{release.n:,}", "command": command(file, qi, sensitive, l, "RELEASE.csv", algorithm=algorithm),
+        "file": file.name, "rows": f"{release.n:,}", "command": command(
+            file, qi, sensitive, l, "RELEASE.csv", algorithm=algorithm, **_reading(delimiter, names, missing_qi, missing_sensitive)
+        ),
     })
     notes.print(f"{output}: {release!r}", markup=False)
 

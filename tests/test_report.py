@@ -1,10 +1,13 @@
 """The HTML page about a release, and the commands that write it."""
 
+import html
 import re
+import shlex
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 
 import ldiv
 from ldiv.report import render
@@ -51,6 +54,21 @@ def test_commands(tmp_path):
     assert done.returncode == 0 and (tmp_path / "page.html").exists()
     done = subprocess.run([*run, "compare", *asked, "-l", "1", "-a", "tp", "-a", "cascade"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("cascade") == 2, done.stderr
+
+
+def test_the_command_on_the_page_repeats_the_release(tmp_path):
+    (tmp_path / "in.csv").write_text("30;flu\n30;cold\n40;flu\n50;cough\n" * 3)
+    asked = ["anonymize", "in.csv", "--delimiter", ";", "--names", "Age,D", "-q", "Age", "-s", "D", "-l", "2", "-o", "out.csv"]
+    asked += ["--also", "k=6", "--coarsen", "Age=width:20", "--star", "x", "--report", "out.html"]
+    run = [sys.executable, "-m", "ldiv.cli"]
+    done = subprocess.run([*run, *asked], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first = (tmp_path / "out.csv").read_bytes()
+    line = html.unescape(re.search("<pre>(.*?)</pre>", (tmp_path / "out.html").read_text(), re.S)[1])
+    (tmp_path / "out.csv").unlink()
+    done = subprocess.run([*run, *shlex.split(line)[1:]], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "out.csv").read_bytes() == first
+    assert ldiv.audit(pd.read_csv(tmp_path / "out.csv", sep=";", names=["Age", "D"]), ["Age"], "D")["k"] >= 6
 
 
 def test_in_a_notebook():
