@@ -119,12 +119,11 @@ class Release:
             group_of_cell = contingency.group_of_cell
             published = _contingency.agreement(starts, group_of_cell[cell], contingency.codes)
             group = _dense(group)
-        kinds = max((len(s) for s in subdomains), default=0) if subdomains else 0
-        order = np.where(published >= 0, published, np.array(contingency.sizes, dtype=np.int32) - 1 - published)
-        if not _contingency.strictly_ascending(order):
-            rank, first, _ = rank_rows(
-                [np.ascontiguousarray(order[:, j]) for j in range(contingency.d)], [s + 1 + kinds for s in contingency.sizes]
-            )
+        if not _contingency.strictly_ascending(published):
+            kinds = max((len(s) for s in subdomains), default=0) if subdomains else 0
+            columns = [np.where(column >= 0, column, size - 1 - column)     # stars after values
+                       for column, size in zip(published.T, contingency.sizes, strict=True)]
+            rank, first, _ = rank_rows(columns, [s + 1 + kinds for s in contingency.sizes])
             published = published[first]
             group, cell, count = _sorted(rank[group], cell, count)
         return cls(
@@ -340,7 +339,9 @@ def _sorted(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
     """Entries in order of (group, cell), equal pairs added up."""
     width = int(cell.max(initial=0)).bit_length()
-    key = group.astype(np.int64) << width | cell
+    key = group.astype(np.int64)
+    key <<= width
+    key |= cell
     if len(key) > 1 and not (key[1:] > key[:-1]).all():
         order = ascending(key, int(key.max()) + 1)
         key = key[order]

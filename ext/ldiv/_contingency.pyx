@@ -144,16 +144,20 @@ def first_untruthful(const row_t[::1] indptr not None, const index_t[::1] cell n
 
 
 def strictly_ascending(const code_t[:, ::1] rows not None) -> bool:
-    """Whether each row comes after the one before, lexicographically."""
+    """Whether each row comes after the one before, lexicographically; codes below 0 come after the others, -1 first."""
     cdef row_t i
     cdef Py_ssize_t d = rows.shape[1], j
     cdef bint after = True
+    cdef code_t this, before
     with nogil:
         for i in range(1, rows.shape[0]):
             j = 0
             while j < d and rows[i, j] == rows[i - 1, j]:
                 j += 1
-            if j == d or rows[i, j] < rows[i - 1, j]:
+            if j < d:
+                this, before = rows[i, j], rows[i - 1, j]
+                after = this > before if this >= 0 and before >= 0 else this < before
+            if j == d or not after:
                 after = False
                 break
     return after
