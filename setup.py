@@ -13,6 +13,7 @@ Modes, chosen by the environment and stamped in build/mode so that a change of m
 
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -28,7 +29,7 @@ def enabled(name: str) -> bool:
 sanitize = os.environ.get("LDIV_SANITIZE", "")
 linetrace, annotate = enabled("LDIV_LINETRACE"), enabled("LDIV_ANNOTATE")
 debug = enabled("LDIV_DEBUG") or bool(sanitize)
-mode = f"debug={debug} sanitize={sanitize} linetrace={linetrace} annotate={annotate}"
+mode = f"debug={debug} abi3 sanitize={sanitize} linetrace={linetrace} annotate={annotate}"
 
 stamp = ROOT / "build" / "mode"
 force = not stamp.exists() or stamp.read_text() != mode
@@ -46,7 +47,14 @@ directives = {
     "embedsignature": True,
     "linetrace": linetrace,
 }
+# One wheel for every Python from 3.11 on: a release build uses the limited C interface, which costs nothing on tables of any size worth timing.
+# Tracing and the free-threaded Python have no such interface.
+stable = not linetrace and not sysconfig.get_config_var("Py_GIL_DISABLED")
 macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if linetrace else []
+if stable:
+    macros.append(("Py_LIMITED_API", "0x030B0000"))
+for stale in (ROOT / "ldiv").glob("_*" + (sysconfig.get_config_var("EXT_SUFFIX") if stable else ".abi3.so")):
+    stale.unlink()      # of another mode; Python would prefer the more special name
 if sys.platform == "win32":
     compile_args, link_args = ["/Od" if debug else "/O2"], []
 else:
@@ -62,6 +70,7 @@ extensions = [
         f"ldiv.{path.stem}",
         [path.relative_to(ROOT).as_posix()],
         define_macros=macros,
+        py_limited_api=stable,
         extra_compile_args=compile_args,
         extra_link_args=link_args,
     )
@@ -77,5 +86,5 @@ setup(
         annotate=annotate,
         force=force,
     ),
-    options={"build_ext": {"force": force}},
+    options={"build_ext": {"force": force}, **({"bdist_wheel": {"py_limited_api": "cp311"}} if stable else {})},
 )
