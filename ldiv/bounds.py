@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -184,6 +183,8 @@ def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
     InputError
         Not a certificate.
     """
+    import zipfile
+
     if not Path(path).is_file():
         raise InputError(f"no certificate file {str(path)!r}")
     try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ def open_frame(frame: Any) -> Source:
         doubled = frame.columns[frame.columns.duplicated()]
         if len(doubled):
             raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
+    global nw       # imported when a table is first opened: codes need no dataframes, and it takes half as long to import as numpy
+    import narwhals as nw
+
     try:
         wrapped = nw.from_native(frame)
     except TypeError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -199,6 +198,8 @@ class Ascent:
         deadline: float = np.inf, progress: Callable[[str], None] | None = None,
     ) -> int:
         """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last prices. Returns the sweeps done."""
+        from concurrent.futures import ThreadPoolExecutor
+
         weight = rows.astype(np.float32)
         done = 0
         alone = self.market.threads == 1 or self.place.size < SMALL

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import Any
 
@@ -91,6 +90,8 @@ def get(name: str) -> Algorithm:
 
 @cache
 def _load() -> None:
+    from importlib.metadata import entry_points  # slow to import, as much as a third of numpy
+
     for module in iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
     for point in entry_points(group=GROUP):
