@@ -221,7 +221,7 @@ class Release:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Stars, a proven lower bound on the stars of every release, and the proof: prices where the algorithm left them, else counting.
+        """Stars, a proven lower bound on the stars of every release, and the proof: prices or counting, whichever proves more.
 
         Raises
         ------
@@ -232,9 +232,10 @@ class Release:
 
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
-        if self.info.get("prices") is not None:
+        counted = star_bound(self.contingency, self.l)
+        if self.info.get("prices") is not None and self.info["bound"] >= counted:
             return Certificate(self.cost, self.info["bound"], "prices", self.info["prices"])
-        return Certificate(self.cost, star_bound(self.contingency, self.l), "counting")
+        return Certificate(self.cost, counted, "counting")
 
     # -- safety and decoding ---------------------------------------------------------------------------------------
 

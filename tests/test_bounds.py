@@ -196,3 +196,11 @@ def test_many_attributes_stay_affordable():
     assert release.max_l >= 3 and release.stars <= ldiv.solve(data, 3, algorithm="tp+").stars
     with pytest.raises(ldiv.InputError, match="effort must be one of"):
         ldiv.solve(data, 3, effort="heroic")
+
+
+@pytest.mark.parametrize("sensitive, l", [("Income", 4), ("Occupation", 8)])
+def test_more_effort_is_never_worse(sensitive, l):
+    data = ldiv.datasets.load("acs2018", qi=["Age", "Race", "Education"], sensitive=sensitive).head(4000)
+    fast, default, best = (ldiv.solve(data, l, effort=effort) for effort in ("fast", "default", "best"))
+    assert best.stars <= default.stars <= fast.stars
+    assert best.certificate.bound >= default.certificate.bound >= fast.certificate.bound

@@ -298,10 +298,15 @@ def lagrangian(
     """
     c = contingency
     deadline = time.monotonic() + time_limit if time_limit is not None else np.inf
-    best = cascade(c, l, seed=seed)
+    if effort == "best":        # never worse than the default: other shares may round worse
+        best = lagrangian(c, l, seed=seed, time_limit=time_limit, threads=threads, progress=progress)
+    else:
+        best = cascade(c, l, seed=seed)
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
     if l == 1 or not c.n or best.cost == 0:
         return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
+    if time.monotonic() >= deadline and "prices" in best.info:
+        return best
     market = Market(c, l, affordable(c, chosen), threads)
     ascent = Ascent(market)
     sweeps = ascent.run(c.count, chosen.sweeps, HEAT, STEP, deadline, progress)
@@ -318,6 +323,8 @@ def lagrangian(
     if chosen.rounds and time.monotonic() < deadline:
         state.settle(chosen.rounds)
     release = state.release(seed)
+    if info["bound"] < best.info.get("bound", 0):
+        info.update(bound=best.info["bound"], prices=best.info["prices"])
     if release.cost < best.cost:
         best = release
     return replace(best, algorithm="lagrangian", info={**best.info, **info})
