@@ -4,8 +4,9 @@
 #   make build       the kernels alone, in the mode the environment asks for (LDIV_DEBUG=1 ..., see setup.py)
 #   make coverage    the suite with line coverage of the .py and .pyx files
 #   make lint        ruff and mypy
-#   make dist        wheel and sdist in dist/, each installed and tried
-#   make bench       the aims of speed and memory on this commit, pass or short, and the asv suite (.asv/; make bench-html to browse it)
+#   make package     wheel and sdist in dist/, their metadata checked
+#   make dist        the same, each installed in an environment of its own and tried
+#   make bench       the aims of speed and memory on this commit, pass or short, the paper's grid, and the asv suite (.asv/; make bench-html to browse it)
 #   make docs        the documentation, docs/_build/html; its examples are run by make test
 #   make full        the paper's experiments at full size
 PYTHON ?= python3
@@ -13,7 +14,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/*.pyx ext/ldiv/*.pxd)
 
-.PHONY: reproduce full test build coverage lint dist docs bench bench-html clean
+.PHONY: reproduce full test build coverage lint package dist docs bench bench-html clean
 
 reproduce: $(VENV)/installed
 	$(BIN)/python -m experiments run --quick
@@ -52,11 +53,13 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-dist: $(VENV)/installed
+package: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
-	$(BIN)/twine check dist/*
+	$(BIN)/python -m build --outdir dist . > build/package.log 2>&1 || { cat build/package.log; exit 1; }
+	$(BIN)/twine check --strict dist/*
+
+dist: package
 	for package in dist/*; do \
 	  rm -rf build/try && $(PYTHON) -m venv build/try && build/try/bin/python -m pip install --quiet $$package && \
 	  (cd build/try && bin/python -c "import ldiv; d = ldiv.datasets.load('acs2018'); print(ldiv.solve(d, 6))") || exit 1; \
@@ -70,6 +73,7 @@ docs: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m experiments.benchmarks
+	$(BIN)/python -m experiments.benchmarks.grid
 	$(BIN)/asv machine --yes > /dev/null
 	$(BIN)/asv run --python=same --set-commit-hash=$$(git rev-parse HEAD) --quick --show-stderr
 

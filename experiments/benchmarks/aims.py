@@ -105,7 +105,7 @@ def peak_memory() -> tuple[float, str]:
         "from experiments.benchmarks.aims import tp_peak\n"
         "print(tp_peak())"
     )
-    grown = float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout)
+    grown = float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout)
     return grown, "growth of the process's peak over the codes"
 
 
