@@ -298,10 +298,9 @@ def lagrangian(
     """
     c = contingency
     deadline = time.monotonic() + time_limit if time_limit is not None else np.inf
-    if effort == "best":        # never worse than the default: other shares may round worse
-        best = lagrangian(c, l, seed=seed, time_limit=time_limit, threads=threads, progress=progress)
-    else:
-        best = cascade(c, l, seed=seed)
+    best = (        # never worse than these: other shares may round worse
+        lagrangian(c, l, seed=seed, time_limit=time_limit, threads=threads, progress=progress) if effort == "best" else cascade(c, l, seed=seed)
+    )
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
     if l == 1 or not c.n or best.cost == 0:
         return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
