@@ -36,7 +36,7 @@ class Effort:
     budget : int
         More patterns while they times the cells stay within it: small tables get them all.
     sweeps : int
-        Of the ascent.
+        Of the ascent, for l up to 6; see :func:`sweeps_for`.
     tolerance : float or None
         Afterwards more stages of half so many sweeps, each at half the temperature and step of the one before, while one raises the bound by
         more than this part; None for no such stage.
@@ -62,6 +62,12 @@ EFFORTS = {
 }
 MANY = 512                      # patterns beyond which the sweeps cost more than they bring
 EVERYTHING = 120_000_000        # patterns times cells that fit memory: about 3 GB
+
+
+def sweeps_for(effort: Effort, l: int) -> int:
+    """How many sweeps the ascent takes. Prices have farther to go where l is large: measured, l = 10 needs twice the sweeps of l = 6, while up to 6
+    more bring nothing; a line through both."""
+    return effort.sweeps * max(4, l - 2) // 4
 
 
 def affordable(contingency: Contingency, effort: Effort) -> int:
@@ -308,7 +314,7 @@ def lagrangian(
         return best
     market = Market(c, l, affordable(c, chosen), threads)
     ascent = Ascent(market)
-    sweeps = ascent.run(c.count, chosen.sweeps, HEAT, STEP, deadline, progress)
+    sweeps = ascent.run(c.count, sweeps_for(chosen, l), HEAT, STEP, deadline, progress)
     prices = ascent.prices()
     info = {"bound": market.bound(prices), "prices": prices, "sweeps": sweeps}
     candidates = [rounding(market, ascent)]     # from the softer shares: harder ones round worse
