@@ -93,9 +93,12 @@ def test_agrees_with_pycanon_where_it_is_right():
     pd = pytest.importorskip("pandas")
     table = ldiv.datasets.load_frame("acs2018")
     frame = pd.DataFrame({name: table[name][:2000] for name in ("Gender", "Race", "Income")})
-    found = ldiv.audit(frame, ["Gender", "Race"], "Income")
-    assert found["k"] == pycanon.k_anonymity(frame, ["Gender", "Race"])
-    assert found["distinct_l"] == pycanon.l_diversity(frame, ["Gender", "Race"], ["Income"])
+    qi = ["Gender", "Race"]
+    found = ldiv.audit(frame, qi, "Income")
+    assert found["k"] == pycanon.k_anonymity(frame, qi)
+    assert found["distinct_l"] == pycanon.l_diversity(frame, qi, ["Income"])
+    assert (found["alpha"], found["k"]) == pytest.approx(pycanon.alpha_k_anonymity(frame, qi, ["Income"]))
+    assert found["t"] == pytest.approx(pycanon.t_closeness(frame, qi, ["Income"]))
 
 
 def test_what_the_whole_table_lacks_is_said():
