@@ -67,17 +67,18 @@ cdef class Ledger:
         self.step = max(1, int(np.asarray(stars).max()) // (4 * len(stars)))
         self.layer = np.empty(LAYER, dtype=np.int64)
 
-    cdef inline row_t at(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline row_t at(self, Py_ssize_t p, row_t c) except -1 nogil:
         """The item of a cell in a pattern."""
         return self.offset[p] + self.item[p, c]
 
-    cdef inline void note(self, Py_ssize_t p, row_t c, row_t sign) noexcept nogil:
+    cdef inline int note(self, Py_ssize_t p, row_t c, row_t sign) except -1 nogil:
         self.cost += sign * self.stars[p]
         if self.writing:
             self.journal[self.written, 0], self.journal[self.written, 1], self.journal[self.written, 2] = p, c, sign
             self.written += 1
+        return 0
 
-    cdef inline void enter(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline int enter(self, Py_ssize_t p, row_t c) except -1 nogil:
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
         self.note(p, c, 1)
@@ -86,8 +87,9 @@ cdef class Ledger:
         self.size[g] += 1
         if self.given[i] > self.height[g]:
             self.height[g] = self.given[i]
+        return 0
 
-    cdef inline void leave(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline int leave(self, Py_ssize_t p, row_t c) except -1 nogil:
         cdef row_t i = self.at(p, c), k
         cdef index_t g = self.group_of_item[i]
         cdef count_t top = 0
@@ -100,8 +102,9 @@ cdef class Ledger:
                 if self.given[k] > top:
                     top = self.given[k]
             self.height[g] = top
+        return 0
 
-    cdef inline bint may_leave(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline bint may_leave(self, Py_ssize_t p, row_t c) except -1 nogil:
         """Whether the group stays l-eligible without one row of the cell."""
         cdef row_t i = self.at(p, c), k
         cdef index_t g = self.group_of_item[i]
@@ -114,7 +117,7 @@ cdef class Ledger:
                 return False
         return True
 
-    cdef inline count_t missing(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline count_t missing(self, Py_ssize_t p, row_t c) except -1 nogil:
         """How many partners a row of the cell needs to enter the pattern's group."""
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
@@ -123,13 +126,13 @@ cdef class Ledger:
             return <count_t>1 << 40
         return need if need > 0 else 0
 
-    cdef inline count_t top_with(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline count_t top_with(self, Py_ssize_t p, row_t c) except -1 nogil:
         """The height of the pattern's group once a row of the cell has entered."""
         cdef row_t i = self.at(p, c)
         cdef count_t height = self.height[self.group_of_item[i]]
         return height if height > self.given[i] else self.given[i] + 1
 
-    cdef bint borrow(self, Py_ssize_t p, index_t g, count_t need, count_t top) noexcept nogil:
+    cdef bint borrow(self, Py_ssize_t p, index_t g, count_t need, count_t top) except -1 nogil:
         """Bring `need` partners into a group from groups of finer patterns that stay l-eligible, no value above `top`; False if there are not
         so many."""
         cdef row_t j, k, mark = self.written, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, most, start = self.cursor[g]
@@ -163,7 +166,7 @@ cdef class Ledger:
         self.written = mark
         return False
 
-    cdef bint enter_with_partners(self, Py_ssize_t p, row_t c, count_t need) noexcept nogil:
+    cdef bint enter_with_partners(self, Py_ssize_t p, row_t c, count_t need) except -1 nogil:
         """Put one row of cell c in pattern p with `need` borrowed partners; False if there are not so many."""
         cdef count_t top = self.top_with(p, c)
         cdef row_t mark = self.written
@@ -174,7 +177,7 @@ cdef class Ledger:
         self.written = mark
         return False
 
-    cdef row_t join(self, const row_t[::1] waiting, count_t most) noexcept nogil:
+    cdef row_t join(self, const row_t[::1] waiting, count_t most) except -1 nogil:
         """Rows that need no partner join groups with at most `most` stars, fewest first. Returns how many."""
         cdef Py_ssize_t p
         cdef row_t w, c, joined = 0
@@ -247,7 +250,7 @@ cdef class Ledger:
                     break
         return saved
 
-    cdef void undo(self) noexcept nogil:
+    cdef int undo(self) except -1 nogil:
         """Take back all moves in the journal."""
         cdef row_t k
         self.writing = False
@@ -256,22 +259,23 @@ cdef class Ledger:
                 self.leave(self.journal[k, 0], self.journal[k, 1])
             else:
                 self.enter(self.journal[k, 0], self.journal[k, 1])
+        return 0
 
-    cdef inline row_t random(self, row_t below) noexcept nogil:
+    cdef inline row_t random(self, row_t below) except -1 nogil:
         """A number from 0 to below - 1: Marsaglia's xorshift, the same on every machine."""
         self.state ^= self.state << 13
         self.state ^= self.state >> 7
         self.state ^= self.state << 17
         return <row_t>(self.state % <unsigned long long>below)
 
-    cdef void take_layer(self, Py_ssize_t p, row_t g) noexcept nogil:
+    cdef int take_layer(self, Py_ssize_t p, row_t g) except -1 nogil:
         """Take out of a group one row of every pillar and as many others as may go with them, from a random place on; a group of height one
         is emptied. The rows are added to `layer`."""
         cdef row_t i, k, c, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, turn = self.random(span)
         cdef count_t top = self.height[g], most = self.size[g] if top == 1 else self.size[g] - self.l * (top - 1)
         self.looked += span
         if self.waiting + most > LAYER or span > SPAN:
-            return
+            return 0
         for k in range(span):
             c = self.cells[p, low + (k + turn) % span]
             if self.rows[p, c] > 0 and self.given[self.at(p, c)] == top:
@@ -282,13 +286,15 @@ cdef class Ledger:
             while most > 0 and self.rows[p, c] > 0:
                 self.take(p, c)
                 most -= 1
+        return 0
 
-    cdef inline void take(self, Py_ssize_t p, row_t c) noexcept nogil:
+    cdef inline int take(self, Py_ssize_t p, row_t c) except -1 nogil:
         self.leave(p, c)
         self.layer[self.waiting] = c
         self.waiting += 1
+        return 0
 
-    cdef bint found_together(self, Py_ssize_t p, row_t w, count_t level) noexcept nogil:
+    cdef bint found_together(self, Py_ssize_t p, row_t w, count_t level) except -1 nogil:
         """Put the w-th row of the layer in pattern p, with other rows of the layer as partners first and then with borrowed ones; False if
         there are not so many, or if a row of the layer would pay more than `level`, partners included."""
         cdef row_t c = self.layer[w], k, mark = self.written
@@ -320,7 +326,7 @@ cdef class Ledger:
         self.written = mark
         return False
 
-    cdef bint put_back(self, count_t enough) noexcept nogil:
+    cdef bint put_back(self, count_t enough) except -1 nogil:
         """Give the rows of the layer to groups, cheapest offers first; False when that costs `enough` or more.
 
         One offer in BLINK is overlooked, so that the same rows are not always put back in the same way.

@@ -247,8 +247,9 @@ def polish(
     """Colder and smaller steps until the bound has converged; the best prices stand in `info`."""
     assert effort.tolerance is not None
     heat, step = HEAT[1], STEP[1]
+    rows, sweeps = market.contingency.count, sweeps_for(effort, market.l) // 2
     while time.monotonic() < deadline:
-        info["sweeps"] += ascent.run(market.contingency.count, effort.sweeps // 2, (heat, heat / 2), (step, step / 2), deadline, progress)
+        info["sweeps"] += ascent.run(rows, sweeps, (heat, heat / 2), (step, step / 2), deadline, progress)
         heat, step = heat / 2, step / 2
         prices = ascent.prices()
         bound, before = market.bound(prices), info["bound"]
