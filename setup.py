@@ -4,7 +4,7 @@ Modes, chosen by the environment and stamped in build/mode so that a change of m
 
 =============================  =========================================================================
 (none)                         release: -O3, no run-time checks
-``LDIV_DEBUG=1``               bounds, wraparound, overflow and None checks on; -O1 -g
+``LDIV_DEBUG=1``               bounds, wraparound and initialisation checks on; -O1 -g
 ``LDIV_SANITIZE=address,...``  debug plus the C compiler's sanitizers
 ``LDIV_LINETRACE=1``           line tracing for coverage; the C files lie beside the .pyx
 ``LDIV_ANNOTATE=1``            release plus Cython's annotated HTML beside the .pyx
@@ -41,8 +41,6 @@ directives = {
     "boundscheck": debug,
     "wraparound": debug,
     "initializedcheck": debug,
-    "nonecheck": debug,
-    "overflowcheck": False,
     "cdivision": True,
     "embedsignature": True,
     "linetrace": linetrace,
