@@ -127,15 +127,15 @@ class Contingency:
         if whole > 1 << 64:
             return self._project_many(picked)
         if direct:
-            cell_of_cell, distinct = _keys.rank_direct(self._keys(picked, digits, whole), whole)
+            cell_of_cell, distinct = _keys.rank_direct(self._packed(picked, digits, whole), whole)
         else:
             bits = len(self.count).bit_length()
             if whole << bits <= 1 << 64:
-                key = self._keys(picked, digits, whole, bits)
+                key = self._packed(picked, digits, whole, bits)
                 key.sort()
                 cell_of_cell, distinct = _keys.rank_sorted(key, bits)
             else:
-                cell_of_cell, distinct = _keys.rank_hashed(self._keys(picked, digits, whole))
+                cell_of_cell, distinct = _keys.rank_hashed(self._packed(picked, digits, whole))
         codes, indptr, sensitive = _keys.unpack(distinct, digits)
         count = _contingency.tally(cell_of_cell, len(distinct), self.count)
         return Contingency(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain), cell_of_cell
@@ -163,9 +163,9 @@ class Contingency:
         if sum(widths) + bits > 64:
             return None
         radix = np.array([1 << width for width in widths], dtype=np.uint64)
-        return self._keys(list(range(self.d)), radix, 1 << sum(widths), bits, self.count), widths, bits
+        return self._packed(list(range(self.d)), radix, 1 << sum(widths), bits, self.count), widths, bits
 
-    def _keys(self, picked: list[int], digits: NDArray[np.uint64], whole: int, bits: int = 0, low: Counts | None = None) -> NDArray[Any]:
+    def _packed(self, picked: list[int], digits: NDArray[np.uint64], whole: int, bits: int = 0, low: Counts | None = None) -> NDArray[Any]:
         key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits <= 1 << 32 else np.uint64)
         _keys.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key, bits, low)
         return key

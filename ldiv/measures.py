@@ -58,17 +58,9 @@ def kl_divergence(release: Release) -> float:
     return float((c.count * np.log(c.count / mass)).sum() / c.n)
 
 
-def _entries(release: Release, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The entries of some groups, and which of these groups each belongs to."""
-    lengths = np.diff(release.indptr)[groups]
-    member = np.repeat(np.arange(len(groups)), lengths)
-    entry = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + release.indptr[groups][member]
-    return entry, member
-
-
 def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[np.float64]) -> None:
     c = release.contingency
-    entry, member = _entries(release, groups)
+    entry, member = release.entries_of(groups)
     kinds, kind_of_group = _kinds(release.published[groups] == -1)
     kind = kind_of_group[member]
     order = ascending(kind, len(kinds))
@@ -123,7 +115,7 @@ def _mask(stars: NDArray[np.bool_], bits: list[int]) -> int:
 
 def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.float64]) -> None:
     c = release.contingency
-    entry, member = _entries(release, groups)
+    entry, member = release.entries_of(groups)
     published = release.published[groups]
     offset = np.concatenate([[0], np.cumsum(c.sizes)]).astype(np.int64)
     inside = np.zeros((offset[-1], (len(groups) + 63) // 64), dtype=np.uint64)

@@ -5,7 +5,7 @@ A principle is monotone when the union of two groups that satisfy it satisfies i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -222,7 +222,7 @@ def audit(
     }
 
 
-def histograms(release: Release, group: NDArray[np.int64], groups: int, entry: NDArray[np.int64] | None = None) -> Histograms:
+def histograms(release: Release, group: NDArray[np.integer], groups: int, entry: NDArray[np.int64] | None = None) -> Histograms:
     """The SA histograms of numbered groups of a release's entries, or of some of them."""
     c = release.contingency
     cell, count = (release.cell, release.count) if entry is None else (release.cell[entry], release.count[entry])
@@ -282,13 +282,13 @@ def _all_hold(principles: Sequence[Principle], groups: Histograms) -> NDArray[np
     return np.asarray(np.logical_and.reduce([principle.holds(groups) for principle in principles]))
 
 
-def _projections(release: Release) -> Iterator[tuple[int, ...]]:
+def _projections(release: Release) -> list[tuple[int, ...]]:
     """What may be kept: least weight of stars first, then the largest domains starred first, so that most groups meet."""
     c = release.contingency
     levels = [k for k in range(c.d) if comb(c.d, k) <= SUBSETS]
     subsets = [kept for k in levels for kept in combinations(range(c.d), c.d - k)]
     sizes, weights = np.log(c.sizes), c.weights
-    return iter(sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept)))
+    return sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept))
 
 
 def _merge_on(
@@ -297,12 +297,11 @@ def _merge_on(
     """Merge violating groups that publish the same values for the kept attributes, where their union satisfies everything."""
     columns = [np.ascontiguousarray(release.published[:, j]) for j in kept]
     able = np.flatnonzero(np.logical_and.reduce([violating, *(column >= 0 for column in columns)]))
-    if len(able) < 2 or not kept:
+    if len(able) < 2:
         return
     pool, first, _ = rank_rows([column[able] for column in columns], [release.contingency.sizes[j] for j in kept])
-    lengths = np.diff(release.indptr)[able]
-    entry = np.repeat(release.indptr[able] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
-    good = _all_hold(principles, histograms(release, np.repeat(pool, lengths), len(first), entry))[pool]
+    entry, member = release.entries_of(able)
+    good = _all_hold(principles, histograms(release, pool[member], len(first), entry))[pool]
     union[able[good]] = able[first][pool[good]]
     violating[able[good]] = False
 

@@ -149,6 +149,13 @@ class Release:
         """QI-groups."""
         return len(self.indptr) - 1
 
+    def entries_of(self, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The entries of some groups, and which of these groups each belongs to."""
+        lengths = np.diff(self.indptr)[groups]
+        member = np.repeat(np.arange(len(groups)), lengths)
+        entry = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + self.indptr[groups][member]
+        return entry, member
+
     @cached_property
     def group_sizes(self) -> NDArray[np.int64]:
         """Rows of each QI-group, shape (G,)."""
