@@ -16,11 +16,12 @@ from ldiv import _contingency
 from ldiv.contingency import Contingency, ascending, rank_rows
 from ldiv.domain import Domain
 from ldiv.errors import InputError, LdivError, UnsafeReleaseError
-from ldiv.frames import Change
+from ldiv.frames import Change, Source
 from ldiv.table.text import alike, is_missing, text_of
 
 if TYPE_CHECKING:
     from ldiv.bounds import Certificate
+    from ldiv.publication import Publication
 
 __all__ = ["Release", "Subdomain"]
 
@@ -90,7 +91,7 @@ class Release:
     info: Mapping[str, Any] = field(default_factory=dict, repr=False)
     star: str | None = "*"
     draw: int = field(default_factory=lambda: secrets.randbits(128), repr=False)
-    published_frame: Any = field(default=None, repr=False)
+    publication: Publication | None = field(default=None, repr=False)
 
     @classmethod
     def from_entries(
@@ -307,17 +308,22 @@ class Release:
         index are the table's, unless ``order="random"`` was asked for. :func:`ldiv.anonymize` builds it before it returns, so later changes of
         the source do not reach it; after :func:`ldiv.solve` it is made from the copy that :meth:`ldiv.Microdata.from_frame` kept.
         """
-        return self.published_frame if self.published_frame is not None else self._built_frame
+        return self.publication.frame if self.publication is not None else self._built_frame
 
     @cached_property
     def _built_frame(self) -> Any:
-        return self.publish()
+        data = self.contingency.data
+        if data is None or data.source is None:
+            raise LdivError("this release was made from codes, not from a table: use release.codes")
+        return self.publish(data.source)
 
-    def publish(self, order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), star_is_null: bool = False) -> Any:
+    def publish(self, source: Source, order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), star_is_null: bool = False) -> Any:
         """The released table, built now.
 
         Parameters
         ----------
+        source : Source
+            The table, opened by :func:`ldiv.frames.open_frame`.
         order : ndarray of int64, shape (n,), optional
             Which row stands where.
         drop : sequence of columns, optional
@@ -329,12 +335,9 @@ class Release:
         ------
         InputError
             A star would be taken for a value of its column.
-        LdivError
-            The release was made from codes.
         """
         data = self.contingency.data
-        if data is None or data.source is None:
-            raise LdivError("this release was made from codes, not from a table: use release.codes")
+        assert data is not None
         changes: dict[str, Change] = {}
         for j, domain in enumerate(self.contingency.domains):
             column = self.published[:, j]
@@ -347,7 +350,7 @@ class Release:
             place[used] = np.arange(len(used), dtype=np.int32)
             by_group = place[np.where(column < 0, -1 - column, len(texts))]
             changes[domain.name] = Change(data.codes[:, j], by_group[self.group], [texts[k] for k in used])
-        return data.source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
+        return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
 
     def summary(self) -> str:
         """A few lines for people."""
