@@ -292,7 +292,7 @@ class Table(Source):
         return compress(positions, categories, np.argsort(place).tolist(), ordered)
 
     def texts_of_rows(self, name: Any, rows: NDArray[np.int64]) -> list[str | None]:
-        series = self.frame.get_column(name)[rows]
+        series = nw.from_native(self.backend.rows(self.frame.get_column(name).to_native(), rows), series_only=True)
         dtype = series.dtype
         if dtype.is_float() and not series.is_null().any():
             return _texts(plus_zero(series.to_numpy()))     # as many digits as its own width needs

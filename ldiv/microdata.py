@@ -361,8 +361,8 @@ def _encode(
 
 def _merged(codes: NDArray[np.int32], labels: list[Any]) -> tuple[NDArray[np.int32], list[Any]]:
     """Sensitive values that anyone could take for one as one, under the first label."""
-    if {type(label) for label in labels} in ({int}, {float}, {int, type(None)}, {float, type(None)}):
-        return codes, labels                # distinct numbers
+    if {type(label) for label in labels} in ({int}, {float}) and sum(label == 0 for label in labels) < 2:
+        return codes, labels                # distinct numbers; of zeros there are two
     first = merge_alike(labels)
     kept, place = np.unique(first, return_inverse=True)
     if len(kept) == len(labels):

@@ -17,7 +17,7 @@ from ldiv.contingency import Contingency, ascending, rank_rows
 from ldiv.domain import Domain
 from ldiv.errors import InputError, LdivError, UnsafeReleaseError
 from ldiv.frames import Change, Source
-from ldiv.table.text import alike, is_missing, text_of
+from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
 
 if TYPE_CHECKING:
     from ldiv.bounds import Certificate
@@ -393,7 +393,7 @@ def refuse_ambiguous_star(star: str | None, domain: Domain, starred: bool, star_
         return
     key = alike(star)
     for value in domain.labels:
-        if alike(value) == key or (not isinstance(value, str) and not is_missing(value) and text_of(value) == star):
+        if alike(value) == key or (is_missing(value) and star.strip().lower() in MISSING_WORDS) or (not isinstance(value, str) and not is_missing(value) and text_of(value) == star):
             shown = "missing values" if is_missing(value) else f"the value {value!r}"
             raise InputError(f"column {domain.name!r} already holds {shown}, so a star would be taken for it: choose another with star=")
 

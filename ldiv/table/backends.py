@@ -40,6 +40,10 @@ class Pandas:
             series, pa.chunked_array(series.array.__arrow_array__()).cast(series.dtype.pyarrow_dtype.value_type))
 
     @staticmethod
+    def rows(series: Any, rows: NDArray[np.int64]) -> Any:
+        return series.iloc[rows]
+
+    @staticmethod
     def moments(series: Any) -> list[str | None]:
         if series.dtype.time_zone is None:
             return [None if np.isnat(x) else text_of(x) for x in series.to_numpy()]
@@ -155,6 +159,10 @@ class Polars:
         return series.cast(pl.String)
 
     @staticmethod
+    def rows(series: Any, rows: NDArray[np.int64]) -> Any:
+        return series.gather(rows)
+
+    @staticmethod
     def moments(series: Any) -> list[str | None]:
         return _moments(series.to_native().dt.replace_time_zone(None) if series.dtype.time_zone is None else
                         series.to_native().dt.convert_time_zone("UTC").dt.replace_time_zone(None), series.dtype.time_zone)
@@ -208,6 +216,12 @@ class Arrow:
         return column.cast(column.type.value_type)
 
     @staticmethod
+    def rows(column: Any, rows: NDArray[np.int64]) -> Any:
+        import pyarrow as pa
+
+        return _taken(column, pa.array(rows))
+
+    @staticmethod
     def moments(series: Any) -> list[str | None]:
         import pyarrow as pa
 
@@ -224,21 +238,18 @@ class Arrow:
             return pc.cast(column, kind.value_type).dictionary_encode().cast(pa.dictionary(kind.index_type, kind.value_type, kind.ordered))
         if column.null_count and not pa.types.is_null(kind) or column.get_total_buffer_size() > 1.1 * column.nbytes + 64:
             rows = np.arange(len(column))
-            place = pa.array(rows, mask=column.is_null().to_numpy()) if column.null_count else pa.array(rows)
-            try:
-                return column.take(place)   # a null that is taken has nothing under its mask
-            except pa.ArrowNotImplementedError:
-                return column
+            # A null that is taken has nothing under its mask.
+            return _taken(column, pa.array(rows, mask=column.is_null().to_numpy()) if column.null_count else pa.array(rows))
         return column
 
     @staticmethod
     def gather(column: Any, first: NDArray[np.int64], place: NDArray[np.int64]) -> Any:
         import pyarrow as pa
 
-        values = column.take(pa.array(first))
+        values = _taken(column, pa.array(first))
         if pa.types.is_dictionary(column.type):
             values = values.cast(column.type.value_type)
-        return values.take(pa.array(np.where(place < 0, 0, place), mask=place < 0))
+        return _taken(values, pa.array(np.where(place < 0, 0, place), mask=place < 0))
 
     @staticmethod
     def words(column: Any, words: list[str | None], place: NDArray[np.int64]) -> Any:
@@ -252,7 +263,26 @@ class Arrow:
         import pyarrow as pa
 
         out = pa.table(dict(columns)) if columns else pa.table({})
-        return out if order is None else out.take(pa.array(order))
+        if order is None:
+            return out
+        return pa.table({name: _taken(out.column(name), pa.array(order)) for name in out.column_names})
+
+
+def _taken(column: Any, rows: Any) -> Any:
+    """Rows of an Arrow column, also of the types that Arrow cannot take from."""
+    import pyarrow as pa
+
+    try:
+        return column.take(rows)
+    except pa.ArrowNotImplementedError:
+        pass
+    for way in (pa.large_string(), pa.large_binary()):
+        try:
+            return column.cast(way).take(rows).cast(column.type)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            continue
+    values = column.to_pylist()
+    return pa.chunked_array([pa.array([None if row is None else values[row] for row in rows.to_pylist()], column.type)])
 
 
 def _moments(values: Any, zone: str | None) -> list[str | None]:

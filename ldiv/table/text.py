@@ -12,15 +12,17 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-__all__ = ["alike", "is_missing", "merge_alike", "text_of"]
+__all__ = ["MISSING_WORDS", "NUMBER", "alike", "is_missing", "merge_alike", "text_of"]
 
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,4})?")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[-+]\d\d:?\d\d)?)?")
 MISSING_KEY = ("text", "")
+MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "none", "null", "<na>"))       # what readers of files take for a missing value
 
 
 def is_missing(value: Any) -> bool:
@@ -78,7 +80,8 @@ def _duration(value: np.timedelta64) -> str:
 
 
 def alike(value: Any) -> tuple[str, Any]:
-    """What all values share that anyone could take for this one: numbers by amount, text without its margins, a missing one like empty text.
+    """What all values share that anyone could take for this one: numbers by amount, moments by instant, text without its margins, a missing one
+    like empty text.
 
     Examples
     --------
@@ -94,11 +97,18 @@ def alike(value: Any) -> tuple[str, Any]:
     if isinstance(value, (int, float, Decimal)):
         return _number(value)
     text = unicodedata.normalize("NFC", text_of(value)).strip()
+    if not text or text[0] not in "+-.0123456789tTfF":
+        return ("text", text)
+    if text.lower() in ("true", "false"):
+        return ("text", text.capitalize())
     if NUMBER.fullmatch(text):
+        return _number(Decimal(text))
+    if MOMENT.fullmatch(text):
         try:
-            return _number(Decimal(text))
-        except InvalidOperation:            # pragma: no cover - the pattern admits numbers only
-            pass
+            moment = dt.datetime.fromisoformat(text)
+        except ValueError:                  # the 31st of February
+            return ("text", text)
+        return ("moment", (moment.astimezone(dt.UTC) if moment.tzinfo else moment).isoformat())
     return ("text", text)
 
 
@@ -127,7 +137,7 @@ def merge_alike(labels: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.int32]]:
     Examples
     --------
     >>> merge_alike(["1", 1, "x", 1.0, True, "true"]).tolist()
-    [0, 0, 2, 0, 0, 5]
+    [0, 0, 2, 0, 0, 0]
     """
     parent: dict[Any, Any] = {}
 
