@@ -72,6 +72,8 @@ class Pandas:
         if isinstance(series.dtype, pd.CategoricalDtype):
             taken = series.array.take(first).take(place, allow_fill=True)
             return _like(series, taken.remove_unused_categories())
+        if hasattr(series.dtype, "pyarrow_dtype"):
+            return _arrow_backed(series, Arrow.gather(_chunked(series), first, place))
         values = series.array.take(first)
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub":
             values = pd.array(values, dtype={"i": "Int", "u": "UInt", "b": "boolean"}[series.dtype.kind] + (
@@ -247,9 +249,10 @@ class Arrow:
         import pyarrow as pa
 
         values = _taken(column, pa.array(first))
-        if pa.types.is_dictionary(column.type):
-            values = values.cast(column.type.value_type)
-        return _taken(values, pa.array(np.where(place < 0, 0, place), mask=place < 0))
+        dictionary = pa.types.is_dictionary(column.type)
+        values = values.cast(column.type.value_type) if dictionary else values
+        taken = _taken(values, pa.array(np.where(place < 0, 0, place), mask=place < 0))
+        return taken.dictionary_encode().cast(column.type) if dictionary else taken
 
     @staticmethod
     def words(column: Any, words: list[str | None], place: NDArray[np.int64]) -> Any:
