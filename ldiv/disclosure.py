@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Guess", "PassingColumn", "guesses_by_column", "guesses_by_neighbours", "share_alone"]
 
-NEARLY_UNIQUE = 0.5         # of the rows alone with their value: the column singles people out
+NEARLY_UNIQUE = 0.5  # of the rows alone with their value: the column singles people out
 
 
 @dataclass(frozen=True)

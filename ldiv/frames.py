@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldiv.errors import InputError
 from ldiv.table.backends import backend_of
 from ldiv.table.encoding import Encoded, compress, encode_arrow_text, encode_objects, encode_sortable, plus_zero
-from ldiv.table.text import text_of
+from ldiv.table.text import is_missing, text_of
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -53,7 +53,7 @@ def named(given: Any, columns: Sequence[Any], role: str) -> list[Any]:
     try:
         if isinstance(given, str) or given in columns:
             return [given]
-    except (TypeError, ValueError):         # an array: equality is elementwise
+    except (TypeError, ValueError):  # an array: equality is elementwise
         pass
     try:
         return [name.item() if isinstance(name, np.generic) else name for name in given]
@@ -67,7 +67,7 @@ def open_frame(frame: Any) -> Source:
         return frame
     if isinstance(frame, Mapping):
         return ArrayDict(frame)
-    global nw       # imported when a table is first opened: codes need no dataframes, and it takes half as long to import as numpy
+    global nw  # imported when a table is first opened: codes need no dataframes, and it takes half as long to import as numpy
     import narwhals.stable.v2 as nw
 
     _refuse_doubled(frame)
@@ -82,8 +82,8 @@ def open_frame(frame: Any) -> Source:
 
 
 def _refuse_doubled(frame: Any) -> None:
-    names = getattr(frame, "column_names", None)
-    if names is None or callable(names):
+    names = getattr(frame, "column_names", None)  # pyarrow; only eager tables can have a name twice
+    if names is None and type(frame).__module__.startswith("pandas"):
         names = getattr(frame, "columns", None)
     try:
         names = list(names) if names is not None else []
@@ -108,8 +108,7 @@ class Source:
         """The same table, out of reach of changes in place."""
         raise NotImplementedError
 
-    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (),
-                qi: Sequence[Any] = ()) -> Any:
+    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:
         """A copy with changed columns.
 
         Parameters
@@ -127,7 +126,7 @@ class Source:
         """How each value of a column is published as text, by code; None for a missing one."""
         size = int(codes.max(initial=-1)) + 1
         first = np.zeros(size, dtype=np.int64)
-        first[codes] = np.arange(self.rows)                 # some row of each value
+        first[codes] = np.arange(self.rows)  # some row of each value
         return self.texts_of_rows(name, first)
 
     def texts_of_rows(self, name: Any, rows: NDArray[np.int64]) -> list[str | None]:
@@ -141,9 +140,8 @@ class ArrayDict(Source):
         self.arrays: dict[Any, Any] = {}
         lengths = {}
         for name, values in frame.items():
-            if isinstance(values, np.ndarray):
-                array = values
-            else:
+            array: Any = values
+            if not isinstance(values, np.ndarray):
                 series = _series(values)
                 array = series if series is not None else _array(values)
             if isinstance(array, np.ndarray) and array.ndim != 1:
@@ -182,8 +180,9 @@ class ArrayDict(Source):
             return values.texts_of_rows(values.columns[0], rows)
         return _texts(plus_zero(values[rows]))
 
-    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (),
-                qi: Sequence[Any] = ()) -> dict[Any, Any]:
+    def publish(
+        self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()
+    ) -> dict[Any, Any]:
         out: dict[Any, Any] = {}
         for name, values in self.arrays.items():
             if name in drop:
@@ -197,7 +196,7 @@ class ArrayDict(Source):
                 column = self.changed(name, values, change)
             elif isinstance(values, np.ma.MaskedArray):
                 column = values.copy()
-                column.data[np.ma.getmaskarray(values)] = np.zeros((), values.dtype)      # what lies under a mask is not published
+                column.data[np.ma.getmaskarray(values)] = np.zeros((), values.dtype)  # what lies under a mask is not published
             else:
                 column = plus_zero(values) if name in qi else values.copy()
             out[name] = column if order is None else column[order]
@@ -245,7 +244,9 @@ class Table(Source):
             raise InputError(f"column {name!r} holds {dtype}: an attribute must hold single values")
         if dtype == nw.String:
             return encode_arrow_text(series) or encode_objects(series.to_list(), name)
-        if not (dtype in (nw.Boolean, nw.Date, nw.Datetime) or (dtype.is_numeric() and not dtype.is_decimal() and dtype not in (nw.Int128, nw.UInt128))):
+        if not (
+            dtype in (nw.Boolean, nw.Date, nw.Datetime) or (dtype.is_numeric() and not dtype.is_decimal() and dtype not in (nw.Int128, nw.UInt128))
+        ):
             return self.encode_values(series)
         missing = series.is_null()
         if dtype.is_float():
@@ -253,7 +254,7 @@ class Table(Source):
         absent = missing.to_numpy().astype(bool)
         present = series.filter(~missing) if absent.any() else series
         values = present.to_numpy()
-        if values.dtype.kind == "O":                        # a library that has no array of them
+        if values.dtype.kind == "O":  # a library that has no array of them
             return self.encode_values(series)
         codes, labels, _ = encode_sortable(values, np.zeros(len(present), bool), True)
         if absent.any():
@@ -266,7 +267,7 @@ class Table(Source):
         """Any other type, value by value."""
         try:
             values = series.to_list()
-        except Exception as error:          # whatever a library raises for a type it cannot give out
+        except Exception as error:  # whatever a library raises for a type it cannot give out
             raise InputError(f"column {series.name!r} of type {series.dtype} cannot be read ({error}): turn it into text first") from error
         return encode_objects(values, series.name)
 
@@ -295,7 +296,7 @@ class Table(Source):
         series = nw.from_native(self.backend.rows(self.frame.get_column(name).to_native(), rows), series_only=True)
         dtype = series.dtype
         if dtype.is_float() and not series.is_null().any():
-            return _texts(plus_zero(series.to_numpy()))     # as many digits as its own width needs
+            return _texts(plus_zero(series.to_numpy()))  # as many digits as its own width needs
         if dtype.is_float():
             values = np.array([np.nan if x is None else x for x in series.to_list()]).astype(np.float32 if dtype == nw.Float32 else np.float64)
             return _texts(plus_zero(values))
@@ -303,8 +304,7 @@ class Table(Source):
             return self.backend.moments(series)
         return _texts(series.to_list())
 
-    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (),
-                qi: Sequence[Any] = ()) -> Any:
+    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:
         columns = {name: self.published(name, changes.get(name), name in qi) for name in self.columns if name not in drop}
         return self.backend.assemble(self.frame.to_native(), columns, order)
 
@@ -346,8 +346,7 @@ class Collected(Table):
     def snapshot(self) -> Collected:
         return self
 
-    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (),
-                qi: Sequence[Any] = ()) -> Any:
+    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:
         table = super().publish(changes, order, drop, qi)
         if self.kind.is_duckdb():
             import duckdb
@@ -357,9 +356,14 @@ class Collected(Table):
 
             starred = {name for name, change in changes.items() if not change.nulls}
             shown = [name for name in self.columns if name not in drop]
-            return duckdb.from_arrow(table).project(", ".join(
-                quoted(name) if name in starred or (name in qi and self.types[name].startswith("ENUM")) else
-                f"CAST({quoted(name)} AS {self.types[name]}) AS {quoted(name)}" for name in shown))
+            return duckdb.from_arrow(table).project(
+                ", ".join(
+                    quoted(name)
+                    if name in starred or (name in qi and self.types[name].startswith("ENUM"))
+                    else f"CAST({quoted(name)} AS {self.types[name]}) AS {quoted(name)}"
+                    for name in shown
+                )
+            )
         if self.kind.is_ibis():
             import ibis
 
@@ -392,6 +396,4 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def _texts(values: Any) -> list[str | None]:
-    from ldiv.table.text import is_missing
-
     return [None if is_missing(value) else text_of(value) for value in values]

@@ -58,7 +58,7 @@ class Publication:
         for name in self.untouched:
             try:
                 column = source.encode(name)[0]
-            except InputError:              # lists and the like: published as they are, and not judged
+            except InputError:  # lists and the like: published as they are, and not judged
                 found.append(PassingColumn(name, 0.0, {}))
                 continue
             guesses = {qi: guesses_by_column(column, self.codes[:, j], self.starred[:, j]) for j, qi in enumerate(self.verdict.qi)}
@@ -75,9 +75,19 @@ class Publication:
 
 
 def publish(
-    release: Release, source: Source, original: Any, sensitive: Sequence[Any], *, star: str | None = "*", order: str = "keep",
-    drop: Sequence[Any] = (), only_named: bool = False, star_is_null: bool = False, seed: int | None = None,
-    hierarchies: Mapping[Any, Any] | None = None, k: int = 1,
+    release: Release,
+    source: Source,
+    original: Any,
+    sensitive: Sequence[Any],
+    *,
+    star: str | None = "*",
+    order: str = "keep",
+    drop: Sequence[Any] = (),
+    only_named: bool = False,
+    star_is_null: bool = False,
+    seed: int | None = None,
+    hierarchies: Mapping[Any, Any] | None = None,
+    k: int = 1,
 ) -> Release:
     """The same release with its published table, which has been verified against the source.
 
@@ -123,7 +133,7 @@ def publish(
         if domain.taxonomy is not None and domain.name not in trees:
             tree = domain.taxonomy
             trees[domain.name] = [[text_of(domain.label(code)), *(tree.text[node] for node in tree.path[code])] for code in range(domain.size)]
-        if domain.ordered and domain.labels is not None and isinstance(domain.labels[0], str):
+        if domain.ordered and domain.labels and isinstance(domain.labels[0], str):
             orders[domain.name] = domain.labels
     verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows)
     if not verdict:
@@ -132,12 +142,15 @@ def publish(
     codes, starred = data.codes, published < 0
     if rows is not None:
         codes, starred = codes[rows], starred[rows]
-    publication = Publication(frame, verdict, rows, guesses_by_neighbours(codes, starred, names), [n for n in others if n not in left_out], left_out,
-                              codes, starred)
+    publication = Publication(
+        frame, verdict, rows, guesses_by_neighbours(codes, starred, names), [n for n in others if n not in left_out], left_out, codes, starred
+    )
     telling = [f"{guess} in {name!r}" for name, guess in publication.neighbours.items() if guess.tells]
     if telling and order == "keep":
         warnings.warn(
             f"the order of the rows gives stars away: {'; '.join(telling)} are what the rows above and below agree on; "
-            'publish in another order: order="random"', DisclosureWarning, stacklevel=4,
+            'publish in another order: order="random"',
+            DisclosureWarning,
+            stacklevel=4,
         )
     return replace(release, publication=publication)

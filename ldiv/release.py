@@ -343,7 +343,8 @@ class Release:
             column = self.published[:, j]
             if (column >= 0).all():
                 continue
-            refuse_ambiguous_star(self.star, domain, bool((column == STAR).any()), star_is_null)
+            if (column == STAR).any():
+                refuse_ambiguous_star(self.star, domain, column, star_is_null)
             texts: list[str | None] = [self.star, *(s.text for s in self.subdomains[j])]
             used = np.unique(-1 - column[column < 0])
             place = np.full(len(texts) + 1, -1, dtype=np.int32)
@@ -380,22 +381,26 @@ class Release:
         )
 
 
-def refuse_ambiguous_star(star: str | None, domain: Domain, starred: bool, star_is_null: bool = False) -> None:
-    """Raise where anyone could take a star for a value of its column: equal as text or number, or null beside nulls."""
-    if not starred or domain.labels is None:
+def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:
+    """Raise where anyone could take a star for a value of its column: equal as text or number, or null beside nulls that are published."""
+    if domain.labels is None:
         return
     if star is None:
-        if not star_is_null and any(is_missing(value) for value in domain.labels):
+        shown = published[(published >= 0) & (published < len(domain.labels))]
+        if not star_is_null and any(is_missing(domain.labels[code]) for code in np.unique(shown)):
             raise InputError(
                 f"column {domain.name!r} has missing values, so a null in place of a star would be taken for one: "
                 "choose another star=, or allow it with star_is_null=True"
             )
         return
+    if not isinstance(star, str):
+        raise InputError(f"star must be text or None, not {star!r}")
     key = alike(star)
     for value in domain.labels:
-        if alike(value) == key or (is_missing(value) and star.strip().lower() in MISSING_WORDS) or (not isinstance(value, str) and not is_missing(value) and text_of(value) == star):
-            shown = "missing values" if is_missing(value) else f"the value {value!r}"
-            raise InputError(f"column {domain.name!r} already holds {shown}, so a star would be taken for it: choose another with star=")
+        as_missing = is_missing(value) and star.strip().lower() in MISSING_WORDS
+        if alike(value) == key or as_missing or (not is_missing(value) and text_of(value) == star):
+            what = "missing values" if is_missing(value) else f"the value {value!r}"
+            raise InputError(f"column {domain.name!r} already holds {what}, so a star would be taken for it: choose another with star=")
 
 
 def _sorted(

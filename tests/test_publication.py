@@ -90,7 +90,7 @@ def test_ties_in_a_cell_exclude_the_truth_as_often_as_chance(algorithm):
     expected = (kinds / (kinds + 1)).mean()
     assert abs(excluded - expected) < 5 * np.sqrt(expected * (1 - expected) / len(of_split)) + 0.03
     # And the share of stars does not depend on where in the file a row stands.
-    halves = starred[: n // 2].mean(), starred[n // 2:].mean()
+    halves = starred[: n // 2].mean(), starred[n // 2 :].mean()
     assert abs(halves[0] - halves[1]) < 0.06
 
 
@@ -168,7 +168,8 @@ CARRIERS = {
     "ordered categories": pd.Series(pd.Categorical(TOWNS, sorted(set(TOWNS)), ordered=True)),
     "arrow dictionary": pd.Series(TOWNS, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
     "arrow text": pd.Series(TOWNS, dtype=pd.ArrowDtype(pa.string())),
-    "text": pd.Series(TOWNS, dtype="str"), "objects": pd.Series(TOWNS, dtype=object),
+    "text": pd.Series(TOWNS, dtype="str"),
+    "objects": pd.Series(TOWNS, dtype=object),
 }
 TABLES = {
     **{f"pandas {name}": (lambda c: lambda s: pd.DataFrame({"town": c, "s": s}))(column) for name, column in CARRIERS.items()},
@@ -214,7 +215,10 @@ def test_values_under_a_mask_are_not_published():
     assert series.isna().tolist() == [False, False, True, False] and 987654321 not in series.array._data
     starred = ldiv.anonymize(pd.DataFrame({"q": [1, 1, 987654321, 987654322], "s": list("abab")}), ["q"], "s", 2, star=None).frame["q"]
     assert starred.dtype == "Int64" and starred.isna().sum() == 2 and 987654321 not in starred.array._data
-    for frame in (pl.DataFrame({"q": [1, 1, 987654321, 987654322], "s": list("abab")}), pa.table({"q": [1, 1, 987654321, 987654322], "s": list("abab")})):
+    for frame in (
+        pl.DataFrame({"q": [1, 1, 987654321, 987654322], "s": list("abab")}),
+        pa.table({"q": [1, 1, 987654321, 987654322], "s": list("abab")}),
+    ):
         out = ldiv.anonymize(frame, ["q"], "s", 2, star=None).frame
         array = out["q"].to_arrow() if isinstance(out, pl.DataFrame) else out["q"].combine_chunks()
         assert array.null_count == 2 and 987654321 not in np.frombuffer(array.buffers()[1], np.int64)
@@ -265,13 +269,23 @@ def test_untouched_columns_are_named_measured_and_can_be_left_out():
 
 
 STARS = {
-    "0": [0, 0, 1, 2], "-1": [-1, -1, 1, 2], "0.5": [0.5, 0.5, 1.5, 2.5], "1": [1.0, 1.0, 2.0, 3.0], "True": [True, True, False, None], "true": [True, True, False, None],
-    "2020-01-01": [pd.Timestamp(2020, 1, d) for d in (1, 1, 2, 3)], "x": ["x", "x", "y", "z"], " x": ["x", "x", "y", "z"], "": ["a", "a", None, "b"],
+    "0": [0, 0, 1, 2],
+    "-1": [-1, -1, 1, 2],
+    "0.5": [0.5, 0.5, 1.5, 2.5],
+    "1": [1.0, 1.0, 2.0, 3.0],
+    "True": [True, True, False, None],
+    "true": [True, True, False, None],
+    "2020-01-01": [pd.Timestamp(2020, 1, d) for d in (1, 1, 2, 3)],
+    "x": ["x", "x", "y", "z"],
+    " x": ["x", "x", "y", "z"],
+    "": ["a", "a", None, "b"],
     "nan": [1.0, 1.0, float("nan"), 2.0],
 }
 
 
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table, lambda x: {k: np.array(v) for k, v in x.items()}], ids=["pandas", "polars", "pyarrow", "dict"])
+@pytest.mark.parametrize(
+    "library", [pd.DataFrame, pl.DataFrame, pa.table, lambda x: {k: np.array(v) for k, v in x.items()}], ids=["pandas", "polars", "pyarrow", "dict"]
+)
 @pytest.mark.parametrize("star", STARS)
 def test_a_star_that_could_be_a_value_is_refused(star, library):
     with pytest.raises(ldiv.InputError, match="column 'q' already holds .*: choose another with star="):
@@ -280,7 +294,7 @@ def test_a_star_that_could_be_a_value_is_refused(star, library):
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 def test_a_null_for_a_star_beside_nulls_is_refused_unless_asked_for(library):
-    frame = library({"q": ["a", "a", None, "b"], "s": list("abab")})
+    frame = library({"q": ["a", "b", None, None], "s": list("abab")})
     with pytest.raises(ldiv.InputError, match="'q' has missing values, so a null in place of a star"):
         ldiv.anonymize(frame, ["q"], "s", 2, star=None)
     assert ldiv.anonymize(frame, ["q"], "s", 2, star=None, star_is_null=True).stars == 2
@@ -316,10 +330,19 @@ def interval(text):
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.lists(st.floats(-1e9, 1e9) | st.integers(-10**12, 10**12) | st.integers(-500, 500).map(lambda k: k / 10) | st.integers(-500, 500).map(lambda k: k / 20),
-                min_size=1, max_size=30),
-       widths.map(lambda w: ldiv.Bins(width=w)) | st.integers(1, 6).map(lambda q: ldiv.Bins(quantiles=q)) |
-       st.lists(finite, min_size=1, max_size=5, unique=True).map(lambda e: ldiv.Bins(edges=sorted(e))))
+@given(
+    st.lists(
+        st.floats(-1e9, 1e9)
+        | st.integers(-(10**12), 10**12)
+        | st.integers(-500, 500).map(lambda k: k / 10)
+        | st.integers(-500, 500).map(lambda k: k / 20),
+        min_size=1,
+        max_size=30,
+    ),
+    widths.map(lambda w: ldiv.Bins(width=w))
+    | st.integers(1, 6).map(lambda q: ldiv.Bins(quantiles=q))
+    | st.lists(finite, min_size=1, max_size=5, unique=True).map(lambda e: ldiv.Bins(edges=sorted(e))),
+)
 def test_every_value_lies_in_its_interval_and_intervals_are_disjoint(values, bins):
     table = {"x": np.array(values, dtype=float)}
     try:

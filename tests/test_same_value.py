@@ -20,9 +20,41 @@ from ldiv.table.text import alike, merge_alike, text_of
 NAN = float("nan")
 MOMENT = dt.datetime(2024, 5, 1, 10)
 AMBIGUOUS = [
-    1, True, 1.0, "1", np.int64(1), np.float32(1), Decimal("1"), Decimal("1.0"), Decimal("1.00"), 0.0, -0.0, 0, False, "0", "-0", None, NAN, "", pd.NA,
-    pd.NaT, MOMENT, pd.Timestamp(MOMENT), MOMENT.replace(tzinfo=dt.UTC), pd.Timestamp("2024-05-01 12:00+02:00"), "2024-05-01 10:00:00", dt.date(2024, 5, 1),
-    "2024-05-01", (1, 2), (1, 2.0), "é", "e\u0301", "x", " x", "True", "true",
+    1,
+    True,
+    1.0,
+    "1",
+    np.int64(1),
+    np.float32(1),
+    Decimal("1"),
+    Decimal("1.0"),
+    Decimal("1.00"),
+    0.0,
+    -0.0,
+    0,
+    False,
+    "0",
+    "-0",
+    None,
+    NAN,
+    "",
+    pd.NA,
+    pd.NaT,
+    MOMENT,
+    pd.Timestamp(MOMENT),
+    MOMENT.replace(tzinfo=dt.UTC),
+    pd.Timestamp("2024-05-01 12:00+02:00"),
+    "2024-05-01 10:00:00",
+    dt.date(2024, 5, 1),
+    "2024-05-01",
+    (1, 2),
+    (1, 2.0),
+    "é",
+    "e\u0301",
+    "x",
+    " x",
+    "True",
+    "true",
 ]
 rows = st.lists(st.tuples(st.sampled_from(AMBIGUOUS), st.sampled_from("abc")), min_size=4, max_size=24)
 
@@ -67,11 +99,28 @@ def test_a_sensitive_column_counts_its_values_as_coarsely_as_anyone_could(table)
     assert ldiv.max_l(frame, "s", missing=missing) <= ldiv.max_l(written, "s")
 
 
-@pytest.mark.parametrize("pair", [
-    (250, "250"), (250, np.int64(250)), (MOMENT, pd.Timestamp(MOMENT)), (MOMENT, np.datetime64(MOMENT)), (True, np.bool_(True)), (1.5, np.float64(1.5)),
-    (1, True), (0.0, -0.0), (Decimal("1.10"), Decimal("1.1")), (None, ""), (NAN, None), (pd.NaT, ""), ("é", "e\u0301"), (0.1, np.float32(0.1)), ("1", "1.0"),
-    (pd.Timestamp("2024-05-01 10:00+00:00"), pd.Timestamp("2024-05-01 12:00+02:00")), (b"a", "61"),
-])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (250, "250"),
+        (250, np.int64(250)),
+        (MOMENT, pd.Timestamp(MOMENT)),
+        (MOMENT, np.datetime64(MOMENT)),
+        (True, np.bool_(True)),
+        (1.5, np.float64(1.5)),
+        (1, True),
+        (0.0, -0.0),
+        (Decimal("1.10"), Decimal("1.1")),
+        (None, ""),
+        (NAN, None),
+        (pd.NaT, ""),
+        ("é", "e\u0301"),
+        (0.1, np.float32(0.1)),
+        ("1", "1.0"),
+        (pd.Timestamp("2024-05-01 10:00+00:00"), pd.Timestamp("2024-05-01 12:00+02:00")),
+        (b"a", "61"),
+    ],
+)
 def test_pairs_that_are_one_sensitive_value(pair):
     frame = pd.DataFrame({"q": ["x", "x"], "s": column(pair)})
     assert merge_alike(pair).tolist() == [0, 0]
@@ -80,7 +129,9 @@ def test_pairs_that_are_one_sensitive_value(pair):
     assert not ldiv.verify(frame, frame, ["q"], "s", 2)
 
 
-@pytest.mark.parametrize("pair", [("flu", "Flu"), (1, 2), ("01x", "1x"), (None, "None"), (dt.date(2020, 1, 1), dt.date(2020, 1, 2)), (2**60, 2**60 + 1)])
+@pytest.mark.parametrize(
+    "pair", [("flu", "Flu"), (1, 2), ("01x", "1x"), (None, "None"), (dt.date(2020, 1, 1), dt.date(2020, 1, 2)), (2**60, 2**60 + 1)]
+)
 def test_pairs_that_are_two(pair):
     assert ldiv.max_l(pd.DataFrame({"s": column(pair)}), "s", missing={"sensitive": "value"}) == 2
 
@@ -99,12 +150,17 @@ def test_declared_sensitive_domains_merge_too():
 
 
 LIBRARIES = {
-    "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
     "dict": lambda x: {k: v if isinstance(v, np.ndarray) else np.array(v) for k, v in x.items()},
 }
 TYPED = {
-    "float32": (np.array([0.1, 0.1, 2.5, 3.5], np.float32), "0.1"), "float": ([30.0, 30.0, 40.5, 50.5], "30.0"), "int": ([7, 7, 8, 9], "7"),
-    "large": ([1e22, 1e22, 2.0, 3.0], "1e+22"), "bool": ([True, True, True, False], "True"),
+    "float32": (np.array([0.1, 0.1, 2.5, 3.5], np.float32), "0.1"),
+    "float": ([30.0, 30.0, 40.5, 50.5], "30.0"),
+    "int": ([7, 7, 8, 9], "7"),
+    "large": ([1e22, 1e22, 2.0, 3.0], "1e+22"),
+    "bool": ([True, True, True, False], "True"),
     "moment": ([dt.datetime(2020, 1, 1, 10, 30)] * 2 + [dt.datetime(2021, 1, 1), dt.datetime(2022, 1, 1)], "2020-01-01 10:30:00"),
     "micro": ([dt.datetime(2020, 1, 1, 10, 30, 0, 5)] * 2 + [dt.datetime(2021, 1, 1), dt.datetime(2022, 1, 1)], "2020-01-01 10:30:00.000005"),
     "duration": ([dt.timedelta(seconds=90)] * 2 + [dt.timedelta(days=2), dt.timedelta(0)], "0:01:30"),
@@ -124,16 +180,24 @@ def test_a_kept_value_has_one_text_whatever_the_library(name, library):
 
 def test_moments_in_a_zone_keep_their_offset():
     zone = "Europe/Berlin"
-    local = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30"] * 2, utc=True).tz_convert(zone)       # 02:30 twice that night
+    local = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30"] * 2, utc=True).tz_convert(zone)  # 02:30 twice that night
     frame = pd.DataFrame({"q": local, "x": [1, 2, 3, 4], "s": list("abab")})
     for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         data = ldiv.Microdata.from_frame(table, ["q"], "s")
         assert data.source.texts("q", data.codes[:, 0]) == ["2024-10-27 02:30:00+02:00", "2024-10-27 02:30:00+01:00"]
 
 
-@pytest.mark.parametrize("value, text", [
-    (np.datetime64("2020-01-01T00:00:00.000000001"), "2020-01-01 00:00:00.000000001"), (pd.Timedelta("1 days 00:00:00.000000005"), "1 day, 0:00:00+5ns"),
-    (np.float16(0.1), "0.1"), (b"\xff", "ff"), (Decimal("1.10"), "1.10"), (-0.0, "-0.0"), (np.timedelta64(90, "s"), "0:01:30"),
-])
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (np.datetime64("2020-01-01T00:00:00.000000001"), "2020-01-01 00:00:00.000000001"),
+        (pd.Timedelta("1 days 00:00:00.000000005"), "1 day, 0:00:00+5ns"),
+        (np.float16(0.1), "0.1"),
+        (b"\xff", "ff"),
+        (Decimal("1.10"), "1.10"),
+        (-0.0, "-0.0"),
+        (np.timedelta64(90, "s"), "0:01:30"),
+    ],
+)
 def test_texts(value, text):
     assert text_of(value) == text

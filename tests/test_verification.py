@@ -19,9 +19,14 @@ QI = ["age", "city"]
 
 def source(n=60, seed=0):
     rng = np.random.default_rng(seed)
-    return pd.DataFrame({
-        "age": rng.integers(20, 26, n), "city": rng.choice(["Rome", "Bari", "Lyon"], n), "ill": rng.choice(list("abcd"), n), "note": rng.integers(0, 9, n),
-    })
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 26, n),
+            "city": rng.choice(["Rome", "Bari", "Lyon"], n),
+            "ill": rng.choice(list("abcd"), n),
+            "note": rng.integers(0, 9, n),
+        }
+    )
 
 
 def released(table, l=2, **options):
@@ -82,8 +87,17 @@ def column_invented(out):
 
 
 WRONG = [
-    rows_deleted, row_doubled, row_replaced_by_a_copy, sensitive_changed, sensitive_rotated, other_column_changed, value_swapped, value_invented,
-    range_without_the_value, set_without_the_value, column_invented,
+    rows_deleted,
+    row_doubled,
+    row_replaced_by_a_copy,
+    sensitive_changed,
+    sensitive_rotated,
+    other_column_changed,
+    value_swapped,
+    value_invented,
+    range_without_the_value,
+    set_without_the_value,
+    column_invented,
 ]
 
 
@@ -154,8 +168,12 @@ def test_ordered_categories_have_ranges_in_their_order():
     assert ldiv.verify(table, pd.DataFrame({"grade": ["[low - top]"] * 12, "s": table["s"]}), ["grade"], "s", 3)
 
 
-KINDS = {"pandas": lambda x: x, "polars": pl.from_pandas, "pyarrow": lambda x: pa.Table.from_pandas(x, preserve_index=False),
-         "dict": lambda x: {name: x[name].to_numpy() for name in x}}
+KINDS = {
+    "pandas": lambda x: x,
+    "polars": pl.from_pandas,
+    "pyarrow": lambda x: pa.Table.from_pandas(x, preserve_index=False),
+    "dict": lambda x: {name: x[name].to_numpy() for name in x},
+}
 
 
 @pytest.mark.parametrize("after", KINDS)

@@ -1,4 +1,4 @@
-"""What differs between dataframe libraries when a table is published: taking rows, nulls, categories, and leaving nothing behind that no cell shows."""
+"""What differs between dataframe libraries when a table is published: rows, nulls, categories, and nothing that no cell shows."""
 
 from __future__ import annotations
 
@@ -36,8 +36,11 @@ class Pandas:
         """A column of Arrow dictionaries as what it holds."""
         import pyarrow as pa
 
-        return series.astype(f"{type(series.dtype).__name__}") if not hasattr(series.dtype, "pyarrow_dtype") else _arrow_backed(
-            series, pa.chunked_array(series.array.__arrow_array__()).cast(series.dtype.pyarrow_dtype.value_type))
+        return (
+            series.astype(f"{type(series.dtype).__name__}")
+            if not hasattr(series.dtype, "pyarrow_dtype")
+            else _arrow_backed(series, pa.chunked_array(series.array.__arrow_array__()).cast(series.dtype.pyarrow_dtype.value_type))
+        )
 
     @staticmethod
     def rows(series: Any, rows: NDArray[np.int64]) -> Any:
@@ -76,10 +79,14 @@ class Pandas:
             return _arrow_backed(series, Arrow.gather(_chunked(series), first, place))
         values = series.array.take(first)
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub":
-            values = pd.array(values, dtype={"i": "Int", "u": "UInt", "b": "boolean"}[series.dtype.kind] + (
-                str(8 * series.dtype.itemsize) if series.dtype.kind in "iu" else ""))
+            values = pd.array(
+                values,
+                dtype={"i": "Int", "u": "UInt", "b": "boolean"}[series.dtype.kind]
+                + (str(8 * series.dtype.itemsize) if series.dtype.kind in "iu" else ""),
+            )
         if isinstance(series.dtype, np.dtype) and series.dtype.kind == "O":
-            objects = np.append(np.asarray(values, dtype=object), None)
+            objects = np.empty(len(first) + 1, dtype=object)
+            objects[:-1] = values
             return _like(series, objects[place], dtype=object)
         return _like(series, values.take(place, allow_fill=True))
 
@@ -94,8 +101,12 @@ class Pandas:
             position = {word: k for k, word in enumerate(shown)}
             code = np.full(len(words), -1)
             code[used] = [-1 if words[k] is None else position[words[k]] for k in used]
-            return _like(series, pd.Categorical.from_codes(code[place], categories=pd.Index(shown, dtype=object) if not shown else shown,
-                                                           ordered=series.dtype.ordered))
+            return _like(
+                series,
+                pd.Categorical.from_codes(
+                    code[place], categories=shown or pd.Index(shown, dtype=object), ordered=series.dtype.ordered
+                ),
+            )
         if hasattr(series.dtype, "pyarrow_dtype"):
             import pyarrow as pa
 
@@ -111,7 +122,7 @@ class Pandas:
         import pandas as pd
 
         out = frame.loc[:, [name in columns for name in frame.columns]].copy(deep=False)
-        if out is frame:                                    # pragma: no cover - a subclass that returns itself
+        if out is frame:  # pragma: no cover - a subclass that returns itself
             out = frame.copy(deep=True)
         out.attrs = {}
         for at, name in enumerate(out.columns):
@@ -152,7 +163,7 @@ class Polars:
 
     @staticmethod
     def copy(frame: Any) -> Any:
-        return frame.clone()                # columns are immutable, the frame is not
+        return frame.clone()  # columns are immutable, the frame is not
 
     @staticmethod
     def plain(series: Any) -> Any:
@@ -166,8 +177,12 @@ class Polars:
 
     @staticmethod
     def moments(series: Any) -> list[str | None]:
-        return _moments(series.to_native().dt.replace_time_zone(None) if series.dtype.time_zone is None else
-                        series.to_native().dt.convert_time_zone("UTC").dt.replace_time_zone(None), series.dtype.time_zone)
+        return _moments(
+            series.to_native().dt.replace_time_zone(None)
+            if series.dtype.time_zone is None
+            else series.to_native().dt.convert_time_zone("UTC").dt.replace_time_zone(None),
+            series.dtype.time_zone,
+        )
 
     @staticmethod
     def clean(series: Any) -> Any:
@@ -178,7 +193,7 @@ class Polars:
             return series.cast(pl.String).cast(pl.Enum([text for text in series.dtype.categories if text in seen]))
         if series.null_count() and series.dtype != pl.Null and series.dtype != pl.Object:
             place = pl.Series(np.arange(len(series)), dtype=pl.UInt32).zip_with(series.is_not_null(), pl.Series([None], dtype=pl.UInt32))
-            return series.gather(place)     # a null that is gathered has nothing under its mask
+            return series.gather(place)  # a null that is gathered has nothing under its mask
         return series
 
     @staticmethod
@@ -307,7 +322,7 @@ def _local(value: np.datetime64, zone: str) -> str:
         rest = int((value - whole).astype("timedelta64[ns]").astype(np.int64)) if np.datetime_data(value)[0] == "ns" else 0
         place: dt.tzinfo = dt.datetime.strptime(zone, "%z").tzinfo or dt.UTC if zone[0] in "+-" else ZoneInfo(zone)
         local = whole.astype(dt.datetime).replace(tzinfo=dt.UTC).astimezone(place)
-    except (ValueError, OverflowError, AttributeError, KeyError):       # beyond the calendar of Python
+    except (ValueError, OverflowError, AttributeError, KeyError):  # beyond the calendar of Python
         return text_of(value) + "+00:00"
     text = str(local)
     if not rest:

@@ -1,4 +1,4 @@
-"""Columns to codes: each distinct value once, in sorted order, a missing one last. Quasi-identifier values are told apart by type, equality and text."""
+"""Columns to codes: each distinct value once, in sorted order, a missing one last; told apart by type, equality and text."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ldiv.table.text import is_missing, text_of
 
 __all__ = ["Encoded", "compress", "encode_arrow_text", "encode_objects", "encode_sortable", "plus_zero"]
 
-Encoded = tuple[NDArray[np.int32], list[Any], bool]         # codes, labels (None last for missing), whether their order means something
-PLAIN = (str, int, bool, bytes)                             # equal values of these types print alike
+Encoded = tuple[NDArray[np.int32], list[Any], bool]  # codes, labels (None last for missing), whether their order means something
+PLAIN = (str, int, bool, bytes)  # equal values of these types print alike
 
 
 def encode_arrow_text(column: Any) -> Encoded | None:
@@ -32,7 +32,7 @@ def encode_arrow_text(column: Any) -> Encoded | None:
     order = sorted(range(len(values)), key=values.__getitem__)
     rank = np.empty(len(values) + 1, dtype=np.int32)
     rank[order] = np.arange(len(values), dtype=np.int32)
-    rank[len(values)] = len(values)                     # a missing one
+    rank[len(values)] = len(values)  # a missing one
     codes = rank[column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]
     labels: list[Any] = [values[k] for k in order]
     return codes, [*labels, None] if column.null_count else labels, False
@@ -43,7 +43,7 @@ def encode_sortable(values: NDArray[Any], missing: NDArray[np.bool_], ordered: b
     present = plus_zero(values[~missing] if missing.any() else values)
     if present.dtype.kind in "iu" and len(present):
         low, high = int(present.min()), int(present.max())
-        if high - low < max(1 << 16, 2 * len(present)):     # a table by value, instead of a sort of all rows
+        if high - low < max(1 << 16, 2 * len(present)):  # a table by value, instead of a sort of all rows
             offset = (present - low).astype(np.int64) if low >= 0 else present.astype(np.int64) - low
             seen = np.bincount(offset, minlength=high - low + 1) > 0
             distinct: NDArray[Any] = np.flatnonzero(seen) + low
@@ -79,23 +79,21 @@ def encode_objects(values: list[Any], name: Any) -> Encoded:
                 key = (kind, text_of(value), value)
             code = seen.setdefault(key, len(labels))
         except TypeError as error:
-            raise InputError(
-                f"column {name!r}, row {row}: a {kind.__name__} cannot be a single value of an attribute"
-            ) from error
+            raise InputError(f"column {name!r}, row {row}: a {kind.__name__} cannot be a single value of an attribute") from error
         if code == len(labels):
             labels.append(value)
         codes[row] = code
     names = [type(label).__name__ for label in labels]
     try:
         order = sorted(range(len(labels)), key=lambda k: (names[k], labels[k]))
-    except TypeError:       # a type without an order
+    except TypeError:  # a type without an order
         order = sorted(range(len(labels)), key=lambda k: (names[k], text_of(labels[k])))
     place = np.empty(len(labels) + 1, dtype=np.int32)
     place[order] = np.arange(len(labels), dtype=np.int32)
     place[len(labels)] = len(labels)
     codes[absent] = len(labels)
     found = [labels[k] for k in order]
-    ordered = len(set(names)) == 1 and hasattr(found[0], "__sub__") and not isinstance(found[0], (set, frozenset))   # distances: numbers, dates
+    ordered = len(set(names)) == 1 and hasattr(found[0], "__sub__") and not isinstance(found[0], (set, frozenset))  # distances: numbers, dates
     return place[codes], [*found, None] if absent else found, ordered
 
 

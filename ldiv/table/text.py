@@ -22,7 +22,7 @@ __all__ = ["MISSING_WORDS", "NUMBER", "alike", "is_missing", "merge_alike", "tex
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,4})?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[-+]\d\d:?\d\d)?)?")
 MISSING_KEY = ("text", "")
-MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "none", "null", "<na>"))       # what readers of files take for a missing value
+MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "none", "null", "<na>"))  # what readers of files take for a missing value
 
 
 def is_missing(value: Any) -> bool:
@@ -31,7 +31,7 @@ def is_missing(value: Any) -> bool:
         return True
     try:
         return bool(value != value)
-    except (TypeError, ValueError):         # arrays and the like: not missing, and refused elsewhere
+    except (TypeError, ValueError):  # arrays and the like: not missing, and refused elsewhere
         return False
 
 
@@ -106,7 +106,7 @@ def alike(value: Any) -> tuple[str, Any]:
     if MOMENT.fullmatch(text):
         try:
             moment = dt.datetime.fromisoformat(text)
-        except ValueError:                  # the 31st of February
+        except ValueError:  # the 31st of February
             return ("text", text)
         return ("moment", (moment.astimezone(dt.UTC) if moment.tzinfo else moment).isoformat())
     return ("text", text)
@@ -122,7 +122,7 @@ def _number(value: int | float | Decimal) -> tuple[str, Any]:
         return ("number", int(value)) if value == int(value) else ("number", value)
     if not value.is_finite():
         return ("text", str(value))
-    if -400 < value.adjusted() < 400:       # an exponent of millions would be a number of millions of digits
+    if -400 < value.adjusted() < 400:  # an exponent of millions would be a number of millions of digits
         if value == value.to_integral_value():
             return ("number", int(value))
         return ("number", float(value))
