@@ -65,13 +65,14 @@ class Publication:
             found.append(PassingColumn(name, share_alone(column), {qi: guess for qi, guess in guesses.items() if guess is not None}))
         return found
 
+    def in_short(self) -> list[str]:
+        """What is known at once: what the order of the rows gives away, and which columns are published as they are."""
+        lines = [f"the rows above and below its stars give back, in {name!r}, {guess}" for name, guess in self.neighbours.items() if guess.tells]
+        return [*lines, "published as they are: " + ", ".join(map(repr, self.untouched))] if self.untouched else lines
+
     def notes(self) -> list[str]:
-        """What its owner should know before it leaves, a line each."""
-        lines = [f"rows above and below a star in {name!r} give back {guess}" for name, guess in self.neighbours.items() if guess.tells]
-        if self.untouched:
-            lines.append("published as they are: " + ", ".join(map(repr, self.untouched)))
-            lines += [f"column {column.name!r} tells more: {flag}" for column in self.passing for flag in column.flags]
-        return lines
+        """What its owner should know before it leaves, a line each; the first call measures every untouched column."""
+        return [*self.in_short(), *(f"column {column.name!r} tells more: {flag}" for column in self.passing for flag in column.flags)]
 
 
 def publish(

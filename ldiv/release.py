@@ -365,6 +365,8 @@ class Release:
         lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
         if self.phase is not None:
             lines.append(f"TP ended in phase {self.phase}")
+        if self.publication is not None:
+            lines += self.publication.in_short()
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

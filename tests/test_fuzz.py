@@ -1,6 +1,7 @@
 """A share of the fuzz run of `make fuzz`: numbered random tables through algorithms, constraints and measures."""
 
 import pytest
+
 from tools.fuzz import some
 
 
