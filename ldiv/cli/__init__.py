@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -33,10 +34,11 @@ NO, COULD_NOT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="l-diversity by suppression, with guarantees. Exit codes: 0 done or yes, 1 no, 2 could not.")
-for name, function in {
+COMMANDS: dict[str, Any] = {
     "anonymize": anonymize_command, "check": check_command, "audit": audit_command, "max-l": max_l_command, "certify": certify_command,
     "compare": compare_command, "report": report_command, "datasets": datasets_command, "algorithms": algorithms_command,
-}.items():
+}
+for name, function in COMMANDS.items():
     app.command(name, cls=Once)(flat(function))
 
 
@@ -116,7 +118,8 @@ def _message(error: Exception) -> str:
     if isinstance(error, MissingColumnError):
         return f"{error}{_column_hint(error)}"
     if isinstance(error, LdivError):
-        return re.sub(r'pass missing=\{"(qi|sensitive)": "value"\}', r"give --missing-\1 value", str(error)).replace("another with star=", "another --star")
+        text = re.sub(r'pass missing=\{"(qi|sensitive)": "value"\}', r"give --missing-\1 value", str(error))
+        return text.replace("another with star=", "another --star")
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, OSError):
@@ -135,10 +138,8 @@ def _column_hint(error: MissingColumnError) -> str:
 
 
 def _complain(message: str) -> None:
-    try:
+    with contextlib.suppress(OSError, ValueError):
         print(f"error: {one_line(message)}", file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        pass
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -123,13 +123,21 @@ def _refuse_reading(source: Source, shape: Format) -> None:
         require_distinct_missing(source.table, [*source.qi, *source.sensitive], source.na if shape.is_text else "")
 
 
+def delimiter_of(source: Source, shape: Format) -> str:
+    """Of a text file: that of the source where both are of one kind."""
+    dialect = source.opened.dialect
+    if shape.kind == "csv" and source.reading.delimiter is not None:
+        return require_delimiter(source.reading.delimiter)
+    return dialect.delimiter if dialect is not None and shape.kind == source.opened.format.kind else shape.delimiter
+
+
 def write_release(published: Any, target: Target, source: Source) -> None:
     """Write the release to its staged file; a text file is written as its source was."""
     reading, opened = source.reading, source.opened
     shape = format_of_name(target.staged)
-    delimiter = reading.delimiter if shape.kind == "csv" else None
     write_table(
-        published, target.staged, delimiter=delimiter, header=reading.names is None, like=source.table, dialect=opened.dialect, na=source.na)
+        published, target.staged, delimiter=delimiter_of(source, shape), header=reading.names is None, like=source.table, dialect=opened.dialect,
+        na=source.na)
 
 
 def verify(source: Source, staged: Path, release: Release, shape: Format) -> None:
@@ -140,9 +148,7 @@ def verify(source: Source, staged: Path, release: Release, shape: Format) -> Non
     UnsafeReleaseError
         The written text is not l-diverse, or has lost rows; nothing appears then.
     """
-    delimiter = source.reading.delimiter if shape.kind == "csv" else None
-    if delimiter is None and shape.kind == "csv" and source.opened.dialect is not None and source.opened.dialect.delimiter != "\t":
-        delimiter = source.opened.dialect.delimiter
+    delimiter = delimiter_of(source, shape)
     names = source.reading.names.split(",") if source.reading.names is not None and shape.is_text else None
     written = read_table(staged, delimiter=delimiter, names=names, unpack_limit=1 << 62)
     if written.num_rows != source.table.num_rows:
@@ -152,8 +158,8 @@ def verify(source: Source, staged: Path, release: Release, shape: Format) -> Non
         if not verdict:
             worst = verdict.violations[0]
             raise UnsafeReleaseError(
-                f"the written release is not {release.l}-diverse in {sensitive!r} and is withheld: of {worst.rows:,} rows with equal published values "
-                f"{worst.count:,} have {worst.value!r}")
+                f"the written release is not {release.l}-diverse in {sensitive!r} and is withheld: of {worst.rows:,} rows with equal published "
+                f"values {worst.count:,} have {worst.value!r}")
 
 
 def bound_of(release: Release) -> Certificate | None:

@@ -20,12 +20,14 @@ from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Solving
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.files import Outputs
 from ldiv.measures import kl_divergence
+from ldiv.microdata import Microdata
 from ldiv.release import Release
 
 __all__ = ["compare_command"]
 
 HEADS = {
-    "l": "l", "algorithm": "algorithm", "stars": "stars", "share": "% of QI cells", "ratio": "ratio to the bound", "suppressed_rows": "rows with a star",
+    "l": "l", "algorithm": "algorithm", "stars": "stars", "share": "% of QI cells", "ratio": "ratio to the bound",
+    "suppressed_rows": "rows with a star",
     "groups": "groups", "kl": "KL (nats)", "seconds": "seconds", "megabytes": "MB allocated at peak", "note": "",
 }
 
@@ -58,11 +60,12 @@ def compare_command(
         target = outputs.add(output, "the comparison", name="comparison.csv" if output == "-" else None) if output is not None else None
         source.read()
         request.fit()
-        for name in algorithms:         # what is loaded and compiled on first use is no part of the seconds
+        for name in algorithms:         # what is loaded on first use is no part of the seconds
             _warm(name)
+        parts = request.codes()
         rows = []
         for value in dict.fromkeys(l):
-            rows += _rows(request, value, algorithms, memory, voice)
+            rows += _rows(request, parts, value, algorithms, memory, voice)
         if target is not None:
             _write(rows, target.staged)
             outputs.commit()
@@ -76,7 +79,7 @@ def _warm(algorithm: str) -> None:
     ldiv.solve(ldiv.Microdata.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]), 2, algorithm=algorithm)
 
 
-def _rows(request: Request, l: int, algorithms: list[str], memory: bool, voice: Voice) -> list[dict[str, Any]]:
+def _rows(request: Request, parts: list[Microdata], l: int, algorithms: list[str], memory: bool, voice: Voice) -> list[dict[str, Any]]:
     """A row for each algorithm; the ratio is to the best bound that any of them proved for this l."""
     rows: list[dict[str, Any]] = []
     best = 0
@@ -86,12 +89,12 @@ def _rows(request: Request, l: int, algorithms: list[str], memory: bool, voice: 
         try:
             with voice.progress(f"{name}, l = {l}", request.solving.time_limit) as progress:
                 started = time.perf_counter()
-                release = request.solve(l, name, progress)
+                release = request.solve_codes(parts, l, name, progress)
                 row["seconds"] = time.perf_counter() - started
                 best = max(best, _measure(row, release))
                 if memory:
                     progress(f"{name}, l = {l}: memory")
-                    row["megabytes"] = _peak(request, l, name)
+                    row["megabytes"] = _peak(request, parts, l, name)
         except NotEligibleError as error:
             row["note"] = f"infeasible: the largest l is {error.max_l}"
         except LdivError as error:
@@ -113,10 +116,10 @@ def _measure(row: dict[str, Any], release: Release) -> int:
     return bound.bound if bound is not None else 0
 
 
-def _peak(request: Request, l: int, algorithm: str) -> float:
+def _peak(request: Request, parts: list[Microdata], l: int, algorithm: str) -> float:
     tracemalloc.start()
     try:
-        request.solve(l, algorithm)
+        request.solve_codes(parts, l, algorithm)
         return tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()

@@ -31,7 +31,7 @@ def shown(value: Any, longest: int = LONGEST_VALUE) -> str:
 def one_line(message: str) -> str:
     """A message in one line, long values cut."""
     message = CONTROL.sub(lambda found: " " if found[0] in "\n\r\t" else found[0].encode("unicode_escape").decode(), message)
-    message = re.sub(r"""(['"])((?:(?!\1).){%d})(?:(?!\1).){4,}\1""" % (LONGEST_VALUE - 3), r"\1\2...\1", message)
+    message = re.sub(rf"""(['"])((?:(?!\1).){{{LONGEST_VALUE - 3}}})(?:(?!\1).){{4,}}\1""", r"\1\2...\1", message)
     if len(message) > LONGEST_LINE:
         message = f"{message[:LONGEST_LINE - 300]} ... {message[-290:]}"
     return message.strip()

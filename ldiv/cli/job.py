@@ -7,15 +7,17 @@ from inspect import signature
 from typing import Any
 
 from ldiv.algorithms import get
-from ldiv.api import anonymize
+from ldiv.api import anonymize, solve
 from ldiv.cli.console import Voice, one_line
 from ldiv.cli.options import Asking, Columns, Reading, Sensitive, Solving
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
-from ldiv.coarsening import Bins
+from ldiv.coarsening import Bins, coarsen
+from ldiv.contingency import Contingency
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
 from ldiv.microdata import Microdata
 from ldiv.release import Release
+from ldiv.several import solve_several
 
 __all__ = ["Request", "Source", "options_of"]
 
@@ -178,14 +180,35 @@ class Request:
     def solve(self, l: int, algorithm: str, progress: Any = None) -> Release:
         """The release of the table."""
         source = self.source
+        return anonymize(
+            source.table, source.qi, source.sensitive if len(source.sensitive) > 1 else source.sensitive[0], l, algorithm=algorithm,
+            star=self.asking.star, seed=self.solving.seed, domains=self.domains, missing=source.missing, weights=self.weights, coarsen=self.coarse,
+            hierarchies=self.trees, protect=self.asking.protect or [], also=self.also, **self._options(algorithm, progress),
+        )
+
+    def codes(self) -> list[Microdata]:
+        """The table as codes, once for each sensitive column, for several releases of it."""
+        source = self.source
+        table = coarsen(source.table, self.coarse, self.trees) if self.coarse else source.table
+        trees = {name: tree for name, tree in self.trees.items() if name not in self.coarse}
+        found = []
+        for name in source.sensitive:
+            domains = {key: domain for key, domain in self.domains.items() if key in (*source.qi, name)}
+            data = Microdata.from_frame(table, source.qi, name, domains=domains, missing=source.missing)
+            found.append(data.with_hierarchies(trees).weighted(self.weights))
+        return found
+
+    def solve_codes(self, parts: list[Microdata], l: int, algorithm: str, progress: Any = None) -> Release:
+        """A release of codes: what :meth:`solve` does but for the table."""
+        options = self._options(algorithm, progress) | {"seed": self.solving.seed, "protect": self.asking.protect or []}
+        if any(name not in self.coarse for name in self.trees) and "nodes" in signature(get(algorithm).solve).parameters:
+            options["nodes"] = True
+        if len(parts) == 1:
+            return solve(Contingency.from_microdata(parts[0]), l, algorithm=algorithm, also=self.also, **options)
+        return solve_several(parts, l, lambda data: solve(data, l, algorithm=algorithm, **options), self.also)
+
+    def _options(self, algorithm: str, progress: Any) -> dict[str, Any]:
         options = dict(self.options[algorithm])
         if progress is not None and "progress" in signature(get(algorithm).solve).parameters:
             options["progress"] = progress
-        generalises = not get(algorithm).suppression
-        return anonymize(
-            source.table, source.qi, source.sensitive if len(source.sensitive) > 1 else source.sensitive[0], l, algorithm=algorithm, star=self.asking.star,
-            seed=self.solving.seed, domains=self.domains, missing=source.missing,
-            weights=self.weights if algorithm not in WITHOUT_WEIGHTS else None, coarsen=self.coarse,
-            hierarchies={name: tree for name, tree in self.trees.items() if name in self.coarse or generalises},
-            protect=self.asking.protect or [], also=self.also, **options,
-        )
+        return options

@@ -94,14 +94,14 @@ class Once(typer.core.TyperCommand):
             for parameter in order:
                 single = getattr(parameter, "param_type_name", "") == "option" and not getattr(parameter, "multiple", False)
                 if single and order.count(parameter) > 1:
-                    raise typer.BadParameter(f"given {order.count(parameter)} times; it can be given once only", ctx=ctx, param=parameter)
+                    raise typer.BadParameter(f"given {order.count(parameter)} times; it can be given once only", ctx=ctx, param=parameter)  # type: ignore[arg-type]
         return super().parse_args(ctx, args)
 
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose parameters that are groups of options become the options in them."""
     signature = inspect.signature(function, eval_str=True)
-    groups = {name: parameter.annotation for name, parameter in signature.parameters.items() if is_dataclass(parameter.annotation)}
+    groups: dict[str, Any] = {name: parameter.annotation for name, parameter in signature.parameters.items() if is_dataclass(parameter.annotation)}
     parameters = []
     for name, parameter in signature.parameters.items():
         if name not in groups:

@@ -15,6 +15,7 @@ from ldiv.principles import Distinct, Entropy, KAnonymity, Principle, TCloseness
 
 __all__ = ["coarsening", "hierarchy_of", "pairs", "principle", "size_of", "whole"]
 
+NOT_UTF8 = "not UTF-8 text; convert the file to UTF-8 first"
 PRINCIPLES: dict[str, tuple[Any, Any]] = {"k": (KAnonymity, int), "distinct": (Distinct, int), "entropy": (Entropy, float), "t": (TCloseness, float)}
 
 
@@ -87,12 +88,12 @@ def hierarchy_of(path: str, column: str, limit: int) -> Hierarchy:
         try:
             return Hierarchy.read(path)
         except (UnicodeDecodeError, OSError, csv.Error) as error:
-            raise InputError(f"--hierarchy {column}={path}: {'not UTF-8 text; convert the file to UTF-8 first' if isinstance(error, UnicodeError) else error}"
-                             ) from error
+            reason = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else error
+            raise InputError(f"--hierarchy {column}={path}: {reason}") from error
     if not Path(path).exists() and path != "-":
         raise InputError(f"{path}: no such hierarchy file")
     try:
         text = bytes_of(path, limit).to_pybytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"--hierarchy {column}={path}: not UTF-8 text; convert the file to UTF-8 first") from error
+        raise InputError(f"--hierarchy {column}={path}: {NOT_UTF8}") from error
     return Hierarchy.of([row for row in csv.reader(io.StringIO(text, newline=""), delimiter=";") if row], path)

@@ -67,11 +67,13 @@ def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] 
     doubled = next((column for column in header if header.count(column) > 1), None)
     if doubled is not None:
         raise InputError(f"{name}: column name {doubled!r} stands twice: rename one of them")
+    if names is None and end == len(data):      # Arrow wants a line end after the header
+        return pa.table({column: pa.array([], pa.string()) for column in header}), Dialect(delimiter, "\n", bom, quoted, (), False)
+    block = min(max(1 << 20, _longest(data, end)), 2**31 - 1)
     try:
         table = csv.read_csv(
             pa.BufferReader(buffer),
-            read_options=csv.ReadOptions(
-                column_names=header, skip_rows_after_names=0 if names is not None else 1, block_size=min(max(1 << 20, _longest(data, end)), 2**31 - 1)),
+            read_options=csv.ReadOptions(column_names=header, skip_rows_after_names=0 if names is not None else 1, block_size=block),
             parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(header) > 1),
             convert_options=csv.ConvertOptions(column_types={column: pa.string() for column in header}, strings_can_be_null=False),
         )
@@ -79,7 +81,7 @@ def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] 
         raise InputError(_explain(data, delimiter, len(header), name) or f"{name}: {error}") from error
     styles = quote_styles(data, delimiter, table.columns, 0 if names is not None else 1, name)
     line_end = "\r\n" if data[end: end + 2].tobytes() == b"\r\n" else "\r" if data[end: end + 1].tobytes() == b"\r" else "\n"
-    return table, Dialect(delimiter, line_end, bom, quoted, styles, bool(data[-1] in (LF, CR)) or end == len(data))
+    return table, Dialect(delimiter, line_end, bom, quoted, styles, bool(data[-1] in (LF, CR)))
 
 
 def _header(data: Any, end: int, delimiter: str, name: str) -> list[tuple[str, bool]]:

@@ -258,7 +258,7 @@ def _style(column: Any, quoted: NDArray[np.bool_], delimiter: str) -> QuoteStyle
         return QuoteStyle()
     usual = bool(ours.sum() >= theirs.sum())
     rare, common = (theirs, ours) if usual else (ours, theirs)
-    counts = {}
+    counts: dict[str, list[int]] = {}
     for mask in (rare, common):
         for pair in pc.value_counts(column.filter(pa.array(mask))).to_pylist():
             counts.setdefault(pair["values"], [0, 0])[mask is common] += pair["counts"]

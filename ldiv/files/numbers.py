@@ -19,8 +19,10 @@ __all__ = ["ColumnKind", "decide", "decide_all"]
 
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 FRACTION = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
-WORDS_FOR_MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None",
-                     "n/a", "nan", "null"}     # what pandas.read_csv takes for missing
+WORDS_FOR_MISSING = {       # what pandas.read_csv takes for missing
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan",
+    "null",
+}
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def decide(column: Any, name: str) -> ColumnKind:
             if not math.isfinite(number):
                 return ColumnKind(name, "text", f"{_cut(text)} is beyond a float")
         else:
-            hint = f"; --na {text} makes it missing" if text in WORDS_FOR_MISSING and text else ""
+            hint = f"; --na {text} makes it missing" if text in WORDS_FOR_MISSING else ""
             return ColumnKind(name, "text", f"{_cut(text)} is no number{hint}" if values else None)
         if number in values:
             return ColumnKind(name, "text", f"{_cut(values[number])} and {_cut(text)} are one number, written apart")
@@ -123,8 +125,9 @@ def decide_all(table: Any, columns: Iterable[str], numeric: Sequence[str] = (), 
             continue
         kind = decide(table.column(name), name)
         if name in numeric and kind.domain is None:
-            number = next((row for row, value in enumerate(table.column(name).to_pylist(), 1) if value is not None and not FRACTION.fullmatch(value)), None)
-            where = f"row {number}: {table.column(name)[number - 1].as_py()!r} is no number" if number else kind.reason or "no numbers in it"
+            cells = enumerate(table.column(name).to_pylist(), 1)
+            wrong = next(((row, value) for row, value in cells if value is not None and not FRACTION.fullmatch(value)), None)
+            where = f"row {wrong[0]}: {wrong[1]!r} is no number" if wrong else kind.reason or "no numbers in it"
             raise InputError(f"column {name!r} is not numeric: {where}")
         found[name] = kind
     return found

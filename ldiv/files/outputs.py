@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -71,7 +71,7 @@ class Target:
         assert self.path is not None
         try:
             return os.stat(self.path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def _probe(self) -> None:
@@ -290,8 +290,7 @@ def _undisturbed() -> Iterator[None]:
             if callable(handler):
                 signal.signal(number, handler)
     for number, frame in waiting:
-        handler: Callable[[int, Any], Any] = before[number]
-        handler(number, frame)
+        before[number](number, frame)
 
 
 def _reason(error: Exception) -> str:

@@ -267,7 +267,8 @@ def _read_parts(names: list[str], limit: int) -> Any:
             if key not in table.column_names:
                 table = table.append_column(key, pa.array([value] * table.num_rows, pa.string()))
         if tables and table.schema.names != tables[0].schema.names:
-            raise InputError(f"{name!r}: its columns are {', '.join(table.column_names)}, those of {names[0]!r} are {', '.join(tables[0].column_names)}")
+            raise InputError(
+                f"{name!r}: its columns are {', '.join(table.column_names)}, those of {names[0]!r} are {', '.join(tables[0].column_names)}")
         for part, whole in zip(table.schema, tables[0].schema if tables else table.schema, strict=True):
             if part.type != whole.type:
                 raise InputError(f"{name!r}: column {part.name!r} is {part.type}, in {names[0]!r} it is {whole.type}")

@@ -128,10 +128,14 @@ def write_workbook(table: Any, stream: IO[bytes]) -> None:
         return made
 
     names = [str(name) for name in table.column_names]
-    sheet.append([cell(name, name) for name in names])
-    for batch in table.to_batches(max_chunksize=1 << 14):
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append([None if value is None else cell(value, name) for name, value in zip(names, row, strict=True)])
+    try:
+        sheet.append([cell(name, name) for name in names])
+        for batch in table.to_batches(max_chunksize=1 << 14):
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                sheet.append([None if value is None else cell(value, name) for name, value in zip(names, row, strict=True)])
+    except BaseException:
+        sheet.close()           # or its half-written part complains when it is collected
+        raise
     book.save(stream)
 
 

@@ -45,7 +45,7 @@ def write_table(
     InputError
         An ending that says nothing, no such folder, or a column that the format cannot hold.
     """
-    shape = format_of_name(path)
+    shape = format_of_name(os.fspath(path))
     with atomic(path) as stream:
         if shape.kind == "parquet":
             import pyarrow.parquet as pq
@@ -54,7 +54,7 @@ def write_table(
         elif shape.kind == "xlsx":
             write_workbook(table, stream)
         else:
-            chosen = delimiter or (dialect.delimiter if dialect is not None and shape.kind == "csv" and dialect.delimiter != "\t" else shape.delimiter)
+            chosen = delimiter or (dialect.delimiter if dialect is not None and shape.kind == "csv" else shape.delimiter)
             with _packed(stream, shape) as out:
                 write_delimited(table, out, plain(dialect, require_delimiter(chosen), header), na)
 
@@ -129,8 +129,8 @@ def require_distinct_missing(table: Any, names: list[Any], na: str) -> None:
         text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         if text and column.null_count and pc.any(pc.equal(column, na)).as_py():
             raise InputError(
-                f"column {name!r} holds missing values and the text {na!r}, which the file could not tell apart: write missing values as another text "
-                "(--na TEXT), or write Parquet")
+                f"column {name!r} holds missing values and the text {na!r}, which the file could not tell apart: write missing values as another "
+                "text (--na TEXT), or write Parquet")
 
 
 def _metadata(table: Any, like: Any) -> dict[bytes, bytes] | None:
