@@ -10,7 +10,7 @@ from ldiv.bounds import load_certificate, verify_certificate
 from ldiv.cli.console import Voice, answer, out
 from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Reading, Saying
-from ldiv.errors import InputError
+from ldiv.errors import InputError, LdivError
 from ldiv.files import open_table
 from ldiv.privacy import check
 
@@ -26,7 +26,7 @@ def certify_command(
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
 ) -> None:
     """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not."""
-    claim, about = load_certificate(certificate)
+    claim, about = _load(certificate)
     qi, sensitive, l = _columns(about, certificate)
     weights = dict(about.get("weights") or {})
     source = Source([file], reading, Columns(qi, [sensitive]), Voice(saying.quiet), others=[release] if release is not None else [])
@@ -60,6 +60,15 @@ def certify_command(
             out(line)
     if not holds:
         raise typer.Exit(1)
+
+
+def _load(path: str) -> Any:
+    try:
+        return load_certificate(path)
+    except (LdivError, MemoryError):
+        raise
+    except Exception as error:      # whatever a damaged file makes its readers raise
+        raise InputError(f"{path}: not a certificate: {error}") from error
 
 
 def _columns(about: dict[str, Any], certificate: str) -> tuple[list[str], str, int]:

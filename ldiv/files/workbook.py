@@ -40,17 +40,17 @@ def read_workbook(data: Any, name: str, limit: int) -> tuple[Any, str | None]:
     openpyxl = _openpyxl()
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            size = sum(part.file_size for part in packed.infolist())
-        if size > limit:
-            raise InputError(f"{name}: unpacks to {size:,} bytes, more than the {limit:,} allowed (--unpack-limit, unpack_limit=)")
+            parts = packed.infolist()
+            size = sum(part.file_size for part in parts)
+            if size > limit:
+                raise InputError(f"{name}: unpacks to {size:,} bytes, more than the {limit:,} allowed (--unpack-limit, unpack_limit=)")
+            formulas = any(b"<f>" in text or b"<f " in text or b"<f/" in text for text in map(packed.read, (
+                part for part in parts if part.filename.startswith("xl/worksheets/"))))
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
         sheet = book.worksheets[0]
         rows = [list(row) for row in sheet.iter_rows(values_only=True)]
-        for number, cells in enumerate(formulas.worksheets[0].iter_rows(), 1):
-            for cell in cells:
-                if cell.data_type == "f" and rows[number - 1][cell.column - 1] is None:
-                    raise InputError(f"{name}: cell {cell.coordinate} is a formula without a stored value: open and save it in a spreadsheet first")
+        if formulas:
+            _require_values(openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False).worksheets[0], rows, name)
     except InputError:
         raise
     except Exception as error:      # openpyxl raises whatever its parsers raise
@@ -74,6 +74,14 @@ def read_workbook(data: Any, name: str, limit: int) -> tuple[Any, str | None]:
     table = pa.table({title: _column([row[place] for row in rows[1:]]) for place, title in enumerate(names)})
     others = len(book.worksheets) - 1
     return table, f"sheet {sheet.title!r}; {others} more not read" if others else None
+
+
+def _require_values(sheet: Any, rows: list[list[Any]], name: str) -> None:
+    """Every formula has the value that a spreadsheet stored for it."""
+    for cells, values in zip(sheet.iter_rows(), rows, strict=True):
+        for cell, value in zip(cells, values, strict=True):
+            if cell.data_type == "f" and value is None:
+                raise InputError(f"{name}: cell {cell.coordinate} is a formula without a stored value: open and save it in a spreadsheet first")
 
 
 def _column(values: list[Any]) -> Any:
