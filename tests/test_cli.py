@@ -227,6 +227,12 @@ def test_options_about_text_files(people, tmp_path):
     base = ("anonymize", "in.parquet", "-q", "a", "-s", "s", "-l", 2)
     for more in (("--na", "NA"), ("--delimiter", ";"), ("--numeric", "a"), ("--text", "a")):
         assert run(*base, "-o", "out.parquet", *more).code == 2
+    for command, more in (("check", ("--na", "NA")), ("check", ("--delimiter", ";")), ("compare", ("--na", "NA")),
+                          ("report", ("--na", "NA", "-o", "r.html"))):
+        assert run(command, *base[1:], *more).code == 2
+    for command, more in (("check", ("--text", "Age")), ("check", ("--numeric", "Age")), ("max-l", ("--missing-qi", "error"))):
+        done = run(command, people, *(ASK if command == "check" else ("-s", "Ill")), *more)
+        assert done.code == 2 and "does not apply" in done.err
     assert run(*base, "-o", "out.csv", "--delimiter", ";").code == 0
     assert (tmp_path / "out.csv").read_text() == "a;s;other\n1;x;\n1;y;\n"
     done = run("anonymize", people, *ASK, "-o", "x.csv", "--numeric", "Ill")

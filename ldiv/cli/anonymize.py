@@ -58,8 +58,8 @@ def anonymize_command(
         target, shape = _plan_release(outputs, output, source)
         page = outputs.add(report, "the report") if report is not None else None
         proof = outputs.add(certificate, "the certificate", mode=0o600) if certificate is not None else None
-        source.read()
-        _refuse_reading(source, shape)
+        source.read(writes_text=shape.is_text)
+        _refuse_format(source, shape)
         request.fit()
         with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
             release = request.solve(l, algorithm, progress)
@@ -109,14 +109,8 @@ def _plan_release(outputs: Outputs, output: str, source: Source) -> tuple[Target
     return outputs.add(output, "the release", name=name), shape
 
 
-def _refuse_reading(source: Source, shape: Format) -> None:
-    """Options about text files where there is none, and what the format of the release cannot hold."""
-    text = shape.is_text or source.opened.format.is_text
-    if source.reading.delimiter is not None:
-        require_delimiter(source.reading.delimiter)
-    for option, value in (("--delimiter", source.reading.delimiter), ("--na", source.reading.na)):
-        if value is not None and not text:
-            raise InputError(f"{option} is for text files; source and release are none")
+def _refuse_format(source: Source, shape: Format) -> None:
+    """What the format of the release cannot hold."""
     if shape.kind == "xlsx":
         require_room(source.table)
     if shape.kind != "parquet" and not source.opened.format.is_text:

@@ -12,6 +12,7 @@ from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Reading, Saying
 from ldiv.errors import InputError, LdivError
 from ldiv.files import open_table
+from ldiv.microdata import Microdata
 from ldiv.privacy import check
 
 __all__ = ["certify_command"]
@@ -26,6 +27,8 @@ def certify_command(
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
 ) -> None:
     """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not."""
+    if (reading.missing_qi, reading.missing_sensitive) != ("value", "error"):
+        raise InputError("--missing-qi and --missing-sensitive do not apply: a missing value is one more value here")
     claim, about = _load(certificate)
     qi, sensitive, l = _columns(about, certificate)
     weights = dict(about.get("weights") or {})
@@ -37,8 +40,6 @@ def certify_command(
     domains = source.domains(say=False)
     if "numbers" in about:      # the same columns are numbers as when it was made: the proof goes by their order
         domains = {name: domain for name, domain in domains.items() if name in about["numbers"]}
-    from ldiv.microdata import Microdata
-
     data = Microdata.from_frame(source.table, qi, sensitive, domains=domains, missing=missing).weighted(weights)
     proven = verify_certificate(data, claim, l)
     holds = proven >= claim.bound

@@ -28,7 +28,7 @@ def check_command(
     if limit < 0:
         raise InputError(f"--limit {limit}: it must be 0 or more")
     source = Source(file, reading, columns, Voice(saying.quiet))
-    source.read()
+    source.read(typed=False)
     reports = {name: check(source.table, source.qi, name, l, missing=source.missing) for name in source.sensitive}
     ok = all(reports.values())
     if saying.json:
@@ -90,8 +90,10 @@ def audit_command(
 
 def max_l_command(file: Files, columns: Sensitive, reading: Reading, saying: Saying) -> None:
     """The largest l for which an l-diverse release of FILE exists; of several sensitive columns the one that allows least decides."""
+    if reading.missing_qi != "value":
+        raise InputError("--missing-qi does not apply: no quasi-identifier is looked at")
     source = Source(file, reading, columns, Voice(saying.quiet))
-    source.read()
+    source.read(typed=False)
     found = {name: max_l(source.table, name, missing=source.missing) for name in source.sensitive}
     if saying.json:
         answer({"max_l": min(found.values()), "sensitive": found})

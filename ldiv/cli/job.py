@@ -15,6 +15,7 @@ from ldiv.coarsening import Bins, coarsen
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
+from ldiv.files.dialect import require_delimiter
 from ldiv.microdata import Microdata
 from ldiv.release import Release
 from ldiv.several import solve_several
@@ -47,9 +48,12 @@ class Source:
         self.limit = size_of(reading.unpack_limit)
         self.na = "" if reading.na is None else reading.na
 
-    def read(self) -> Any:
-        """Read the table, and refuse options that do not apply to it."""
+    def read(self, *, writes_text: bool = False, typed: bool = True) -> Any:
+        """Read the table, and refuse options that do not apply to it: `writes_text` is whether a text file comes out, `typed` whether it makes a
+        difference which columns are numbers."""
         reading = self.reading
+        if reading.delimiter is not None:
+            require_delimiter(reading.delimiter)
         names = None if reading.names is None else reading.names.split(",")
         with self.voice.progress(f"reading {self.files[0]}"):
             self.opened: Opened = open_table(self.files, delimiter=reading.delimiter, names=names, na=self.na, unpack_limit=self.limit)
@@ -57,12 +61,17 @@ class Source:
         if self.opened.remark:
             self.voice.say(f"{self.opened.name}: {self.opened.remark}")
         for option, value in (("--numeric", reading.numeric), ("--text", reading.text)):
+            if value and not typed:
+                raise InputError(f"{option} does not apply: values are compared as they stand here")
             if value and not self.opened.format.is_text:
                 raise InputError(f"{option} is for text files; the columns of {self.opened.format} have types")
             for name in value or []:
                 self.require(name, option)
                 if name not in [*self.qi, *self.sensitive]:
                     raise InputError(f"{option} {name!r}: it is neither a quasi-identifier nor a sensitive column, so that it makes no difference")
+        for option, given in (("--delimiter", reading.delimiter), ("--na", reading.na)):
+            if given is not None and not writes_text and not self.opened.format.is_text:
+                raise InputError(f"{option} is for text files, and there is none")
         both = set(reading.numeric or []) & set(reading.text or [])
         if both:
             raise InputError(f"column {sorted(both)[0]!r} is named by --numeric and by --text")
