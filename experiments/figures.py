@@ -13,7 +13,7 @@ from experiments.grid import Scale, tables
 from experiments.plotting import Line, lines
 from experiments.results import SAMPLED, Point, Results
 
-__all__ = ["FIGURES", "Figure", "Rows", "cells_of", "curve", "draw", "grid_cells", "write_csv"]
+__all__ = ["FIGURES", "Figure", "Rows", "cells_of", "curve", "draw", "enter", "grid_cells", "write_csv"]
 
 Rows = list[dict[str, Any]]
 
@@ -83,6 +83,14 @@ def curve(
 
 
 FIGURES: dict[str, Figure] = {}
+
+
+def enter(*figures: Figure) -> None:
+    """Make figures known by their names."""
+    for figure in figures:
+        if figure.name in FIGURES:
+            raise ValueError(f"there is a figure {figure.name!r} already: choose another name")
+        FIGURES[figure.name] = figure
 
 
 def cells_of(scale: Scale, names: Iterable[str]) -> list[Cell]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,19 +24,44 @@ from ldiv.measures import kl_divergence
 from ldiv.microdata import Domain, Microdata
 from ldiv.tradeoff import lift
 
-__all__ = ["measure", "microdata"]
+__all__ = ["MEASURES", "SOURCES", "DataSet", "measure", "microdata"]
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set of the experiments.
+
+    Attributes
+    ----------
+    load : callable
+        From (n, sensitive) to the Microdata of the first n rows, all QI attributes.
+    files : callable
+        The files it reads beside those that are shipped; stored results depend on their bytes.
+    """
+
+    load: Callable[[int, str], Microdata]
+    files: Callable[[], list[Path]] = list
+
+
+def adult_rows(n: int, sensitive: str) -> Microdata:
+    """UCI Adult, its rows without a missing value."""
+    return adult(adult_file(), complete=True)
+
 
 SOURCES = {
-    "acs2018": lambda n, sensitive: load_acs(sensitive).head(n),
-    "sal": lambda n, sensitive: sal(n, sensitive=sensitive),
-    "occ": lambda n, sensitive: occ(n, sensitive=sensitive),
+    "acs2018": DataSet(lambda n, sensitive: load_acs(sensitive).head(n)),
+    "sal": DataSet(lambda n, sensitive: sal(n, sensitive=sensitive)),
+    "occ": DataSet(lambda n, sensitive: occ(n, sensitive=sensitive)),
+    "phase three": DataSet(lambda k, l: phase_three_table(k, int(l))),
+    "small": DataSet(lambda seed, _: small_table(seed)),
+    "gadget": DataSet(lambda seed, _: gadget_table(seed)),
+    "adult": DataSet(adult_rows, lambda: [path for path in [adult_file()] if path is not None]),
 }
 
 
 @lru_cache(maxsize=4)
 def whole(dataset: str, n: int, sensitive: str) -> Microdata:
-    """All seven QI attributes of the first n rows of a data set."""
-    return SOURCES[dataset](n, sensitive)
+    """All QI attributes of the first n rows of a data set."""
+    return SOURCES[dataset].load(n, sensitive)
 
 
 def adult_file() -> Path | None:
@@ -46,14 +72,9 @@ def adult_file() -> Path | None:
 
 @lru_cache(maxsize=1)
 def microdata(table: Table) -> Microdata:
-    """A table of the grid."""
-    if table.dataset == "phase three":
-        return phase_three_table(table.n, int(table.sensitive))
-    if table.dataset == "adult":
-        return adult(adult_file(), complete=True)
-    if table.dataset in ("small", "gadget"):
-        return (small_table if table.dataset == "small" else gadget_table)(table.n)
-    return whole(table.dataset, table.n, table.sensitive).project(table.attributes)
+    """A table of the grid: a data set on some attributes, all where none are named."""
+    data = whole(table.dataset, table.n, table.sensitive)
+    return data if not table.attributes or table.attributes == data.names else data.project(table.attributes)
 
 
 def quality(cell: Cell) -> dict[str, Any]:

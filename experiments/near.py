@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.cells import Cell, Table
-from experiments.figures import FIGURES, Figure, Rows, grid_cells
+from experiments.figures import Figure, Rows, enter, grid_cells
 from experiments.grid import FIXED_D, FIXED_L, Scale, tables
 from experiments.plotting import Line, dots, lines
 from experiments.results import Point, Results
@@ -173,7 +173,7 @@ def adult_drawing(data: Rows, path: Path) -> None:
     lines(points, "l", "stars", path, log=True)
 
 
-for figure in [
+enter(
     study("near_vs_l", "Stars of all algorithms and the proven bound; d = 4", ALONG_L, "l", "stars"),
     study("near_vs_d", "Stars of all algorithms and the proven bound; l = 6", ALONG_D, "d", "stars"),
     study("near_kl_vs_l", "KL-divergence of all algorithms; d = 4", ALONG_L, "l", "kl"),
@@ -183,5 +183,4 @@ for figure in [
            default=False),
     Figure("near_small", "Ratio to the optimum where it can be computed; l = 3", PLACE, small_cells, small_rows, small_drawing, default=False),
     Figure("near_adult", "Adult: all algorithms, the bound, and ARX", PLACE, adult_cells, adult_rows, adult_drawing, default=False),
-]:
-    FIGURES[figure.name] = figure
+)

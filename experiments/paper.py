@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.cells import Cell, Table
-from experiments.figures import FIGURES, Figure, Rows, curve, grid_cells
+from experiments.figures import Figure, Rows, curve, enter, grid_cells
 from experiments.grid import FIXED_D, FIXED_L, LEVELS, REAL, REAL_N, Panel, Scale, tables
 from experiments.plotting import Line, bars, differences, lines
 from experiments.results import Point, Results
@@ -156,7 +156,7 @@ def coarse_draw(data: Rows, path: Path) -> None:
     lines(points, "thousands of stars", "KL (nats)", path, ticks=[round(top * k / 4) for k in range(5)])
 
 
-for figure in [
+enter(
     curve("stars_vs_l", "Stars against l; mean of the 35 tables with d = 4", "section 6, stars against l",
           x="l", fields=STARS, label="stars", points=lambda scale: ALONG_L),
     curve("stars_vs_d", "Stars against d; l = 6, mean of all projections", "section 6, stars against d",
@@ -181,5 +181,4 @@ for figure in [
            family_cells, family_rows, family_draw),
     Figure("fairness", "SAL and OCC beside the real table; l = 6, n = 248,381, means over projections", "ours",
            fairness_cells, fairness_rows, fairness_draw),
-]:
-    FIGURES[figure.name] = figure
+)

@@ -64,7 +64,8 @@ def solve_table(cells: Sequence[Cell], root: Path) -> list[str]:
     store, errors = Store(root), []
     for cell in cells:
         try:
-            store.put(cell, measure(cell))
+            started = time.perf_counter()
+            store.put(cell, measure(cell), time.perf_counter() - started)
         except Exception as error:      # a failure is reported, never stored, and does not stop the others
             errors.append(f"{cell}: {type(error).__name__}: {error}")
     return errors

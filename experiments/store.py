@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from experiments.cells import Cell
+from experiments.measure import MEASURES, SOURCES
+from experiments.provenance import provenance
 from experiments.sources import fingerprint
 from ldiv.algorithms import get
 from ldiv.files import atomic
@@ -33,7 +36,10 @@ class Store:
 
     def path(self, cell: Cell) -> Path:
         """Where a cell's result is or will be."""
-        sources = fingerprint(get(cell.algorithm).solve.__module__, "experiments.measure")
+        made = SOURCES.get(cell.table.dataset)
+        modules = {get(cell.algorithm).solve.__module__, MEASURES[cell.measure].__module__, "experiments.measure"}
+        modules |= {made.load.__module__} if made is not None else set()
+        sources = fingerprint(*sorted(modules), *(made.files() if made is not None else ()))
         key = json.dumps([asdict(cell), sources], sort_keys=True)
         return self.root / cell.measure / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
@@ -46,9 +52,22 @@ class Store:
                 return None
         return self._memory[cell]
 
-    def put(self, cell: Cell, result: dict[str, Any]) -> None:
-        """Store a result; the file appears whole or not at all."""
+    def record(self, cell: Cell) -> dict[str, Any] | None:
+        """All that is stored of a cell, its provenance and the seconds it took included; None where it is not there."""
+        try:
+            return dict(json.loads(self.path(cell).read_text()))
+        except FileNotFoundError:
+            return None
+
+    def put(self, cell: Cell, result: dict[str, Any], seconds: float | None = None) -> None:
+        """Store a result, with the seconds it took; the file appears whole or not at all."""
         path = self.path(cell)
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic(path) as stream:
-            stream.write(json.dumps({"cell": asdict(cell), "result": result}, sort_keys=True).encode())
+            record = {"cell": asdict(cell), "result": result, "seconds": seconds, "provenance": provenance()}
+            stream.write(json.dumps(record, sort_keys=True).encode())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All that is stored, whatever sources made it: cell, result and provenance of each."""
+        for path in sorted(self.root.rglob("*.json")):
+            yield json.loads(path.read_text())

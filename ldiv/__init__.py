@@ -17,7 +17,7 @@ from ldiv.bounds import (
 )
 from ldiv.coarsening import Bins, Hierarchy, coarsen
 from ldiv.contingency import Contingency
-from ldiv.errors import InputError, LdivError, NotEligibleError, UnsafeReleaseError
+from ldiv.errors import DisclosureWarning, InputError, LdivError, NotEligibleError, UnsafeReleaseError
 from ldiv.measures import average_group_size, discernibility, kl_divergence, ncp
 from ldiv.microdata import Domain, Microdata
 from ldiv.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
@@ -25,6 +25,7 @@ from ldiv.privacy import CheckReport, Violation, check, max_l
 from ldiv.release import Release, Subdomain
 from ldiv.taxonomy import Taxonomy
 from ldiv.tradeoff import Choice, trade_off
+from ldiv.verification import Verdict, verify
 
 __all__ = [
     "Algorithm",
@@ -34,6 +35,7 @@ __all__ = [
     "CheckReport",
     "Choice",
     "Contingency",
+    "DisclosureWarning",
     "Distinct",
     "Domain",
     "Entropy",
@@ -51,6 +53,7 @@ __all__ = [
     "TCloseness",
     "Taxonomy",
     "UnsafeReleaseError",
+    "Verdict",
     "Violation",
     "__version__",
     "algorithms",
@@ -71,5 +74,6 @@ __all__ = [
     "star_bound",
     "trade_off",
     "tuple_bound",
+    "verify",
     "verify_certificate",
 ]

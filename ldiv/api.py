@@ -7,15 +7,19 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from ldiv.algorithms import get
 from ldiv.coarsening import Bins
 from ldiv.coarsening import coarsen as coarsen_frame
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError
+from ldiv.frames import named, open_frame
 from ldiv.microdata import Microdata
 from ldiv.principles import Principle, enforce
 from ldiv.privacy import require_eligible, validate_l
 from ldiv.protection import solve_protected
+from ldiv.publication import publish
 from ldiv.release import Release
 from ldiv.several import solve_several
 
@@ -38,6 +42,11 @@ def anonymize(
     weights: Mapping[str, int] | None = None,
     coarsen: Mapping[str, int | Bins] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    order: str = "keep",
+    shuffle: bool = False,
+    drop: Sequence[Any] = (),
+    only_named: bool = False,
+    star_is_null: bool = False,
     **options: Any,
 ) -> Release:
     """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value.
@@ -56,11 +65,13 @@ def anonymize(
     algorithm : str
         A name from :func:`ldiv.algorithms`. The default takes ``effort="fast"``, ``"default"`` or ``"best"`` and ``time_limit=`` as options.
     star : str or None, default "*"
-        What a suppressed cell shows; None writes a null and keeps the column's dtype where that can hold one.
+        What a suppressed cell shows; None writes a null and keeps the column's dtype (whole numbers become the library's nullable ones). Refused
+        where a star could be taken for a value of its column.
     domains : mapping, optional
         Declared domains; see :meth:`ldiv.Microdata.from_frame`.
     seed : int, optional
-        Break ties at random, reproducibly. Default: by code, so that the same table always gives the same release.
+        Repeats what is left to chance: ties of algorithms that break them at random when asked, which of several interchangeable rows is
+        starred, and a random order. A secret: whoever knows it can undo that chance. Default: ties by code, the rest from fresh randomness.
     missing : optional
         What to do with missing values; see :meth:`ldiv.Microdata.from_frame`.
     weights : mapping of str to int, optional
@@ -69,13 +80,26 @@ def anonymize(
         Columns to publish on a higher level of their hierarchy, or as intervals, before anything is starred; see :func:`ldiv.coarsen`.
     hierarchies : mapping of str to hierarchy, optional
         For `coarsen`, and for algorithms that generalise (TDS, Mondrian, multidim): files in the format of ARX, nested dicts, rows.
+    order : {"keep", "random"}
+        The order of the published rows. In a sorted table the neighbours of a star give it away: ``"keep"`` measures that and warns
+        (:class:`ldiv.errors.DisclosureWarning`), ``"random"`` publishes in an order that depends on chance alone, without the index.
+    shuffle : bool
+        True is the same as ``order="random"``.
+    drop : sequence of columns, optional
+        Columns to leave out of the release.
+    only_named : bool
+        Leave out every column that is neither quasi-identifier nor sensitive.
+    star_is_null : bool
+        Allow ``star=None`` in columns that have missing values.
     **options
         ``protect=`` and ``also=`` as in :func:`solve`; the others are passed to the algorithm.
 
     Returns
     -------
     Release
-        ``release.frame`` is the published table: same kind, rows, order, index and columns; only QI cells change.
+        ``release.frame`` is the published table: same kind, rows, order, index and columns; only QI cells change. It is built and verified
+        (:func:`ldiv.verify`) before the call returns, so later changes of `frame` do not reach it; it takes as much memory as the table.
+        ``release.publication`` says what it tells beside its cells.
 
     Raises
     ------
@@ -89,7 +113,7 @@ def anonymize(
     Notes
     -----
     Cost and guarantee are the algorithm's; see ``ldiv.algorithms()[name]``. Rows alike in QI and SA are interchangeable:
-    which of them is starred follows their order in the table, everything else is independent of it.
+    which of them is starred is left to chance, everything else depends on the table alone.
 
     Examples
     --------
@@ -101,17 +125,17 @@ def anonymize(
     """
     l = validate_l(l)
     takes = signature(get(algorithm).solve).parameters
-    if coarsen:
-        frame = coarsen_frame(frame, coarsen, hierarchies)
+    original = open_frame(frame)
+    source = open_frame(coarsen_frame(original, coarsen, hierarchies)) if coarsen else original
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
     if trees and "nodes" in takes:
         options.setdefault("nodes", True)
 
-    def microdata(name: str) -> Microdata:
-        data = Microdata.from_frame(frame, qi, name, domains=domains, missing=missing).with_hierarchies(trees)
+    def microdata(name: Any) -> Microdata:
+        data = Microdata.from_frame(source, qi, name, domains=domains, missing=missing, keep=False).with_hierarchies(trees)
         return data.weighted(weights) if weights else data
 
-    targets = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    targets = named(sensitive, source.columns, "sensitive")
     if not targets:
         raise InputError("sensitive is empty: name at least one sensitive column")
     if len(targets) == 1:
@@ -121,10 +145,10 @@ def anonymize(
         release = solve_several(
             [microdata(name) for name in targets], l, lambda data: solve(data, l, algorithm=algorithm, seed=seed, **options), also
         )
-    release = replace(release, star=star)
-    for attribute in range(release.d):
-        release._refuse_ambiguous_star(attribute)
-    return release
+    return publish(
+        drawn(release, seed), source, frame, targets, star=star, order="random" if shuffle else order, drop=named(drop, source.columns, "drop"),
+        only_named=only_named, star_is_null=star_is_null, hierarchies=hierarchies,
+    )
 
 
 def solve(
@@ -176,4 +200,11 @@ def solve(
         release = solve_protected(contingency, l, chosen, [protect] if isinstance(protect, str) else list(protect), seed=seed, **options)
     else:
         release = chosen.solve(contingency, l, seed=seed, **options)
-    return enforce(release, also).verify()
+    return drawn(enforce(release, also).verify(), seed)
+
+
+def drawn(release: Release, seed: int | None) -> Release:
+    """The release with the chance that a seed gives; without one it keeps its fresh randomness."""
+    if seed is None:
+        return release
+    return replace(release, draw=int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little"))

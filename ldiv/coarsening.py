@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.frames import Change, open_frame
+from ldiv.table.text import NUMBER, is_missing, text_of
 from ldiv.taxonomy import Taxonomy
 
 __all__ = ["Bins", "Hierarchy", "coarsen"]
@@ -142,19 +146,24 @@ class Hierarchy:
             if not level:
                 for c in codes:
                     if len(codes) == 1 and above:
-                        leaf[c], text[above] = above, str(labels[c])
+                        leaf[c], text[above] = above, "missing" if is_missing(labels[c]) else text_of(labels[c])
                         return
                     parent.append(above)
-                    text.append(str(labels[c]))
+                    text.append("missing" if is_missing(labels[c]) else text_of(labels[c]))
                     leaf[c] = len(parent) - 1
 
         grow(list(range(len(labels))), self.height - 1 if self.height else 0, 0)
         return Taxonomy(np.array(parent, dtype=np.int32), leaf, tuple(text))
 
     def _row(self, label: Any, column: str) -> tuple[str, ...]:
-        if str(label) not in self.levels:
-            raise InputError(f"column {column!r}: value {label!r} is not in its hierarchy ({self.name}); add a line for it")
-        return self.levels[str(label)]
+        if is_missing(label):               # a missing value has no line: it hangs under the root by itself
+            return (*["missing"] * self.height, next(iter(self.levels.values()))[-1])
+        text = text_of(label)
+        if text not in self.levels:
+            whole = isinstance(label, float) and label == int(label) and str(int(label)) in self.levels if text[-2:] == ".0" else False
+            hint = f" (the column holds decimals: {text_of(label)}; make whole numbers of them)" if whole else ""
+            raise InputError(f"column {column!r}: value {label!r} is not in its hierarchy ({self.name}); add a line for it{hint}")
+        return self.levels[text]
 
 
 def _rows_of(tree: Any, above: tuple[str, ...]) -> Any:
@@ -193,41 +202,79 @@ class Bins:
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.width, self.quantiles, self.edges)) != 1:
             raise InputError("Bins needs exactly one of width=, quantiles=, edges=")
-        if self.width is not None and not self.width > 0:
+        if self.width is not None and not self._number(self.width, "width") > 0:
             raise InputError(f"the width of bins must be above 0, not {self.width!r}")
-        if self.quantiles is not None and (not isinstance(self.quantiles, int) or self.quantiles < 1):
+        if self.quantiles is not None and (isinstance(self.quantiles, bool) or not isinstance(self.quantiles, int) or self.quantiles < 1):
             raise InputError(f"quantiles must be a whole number of at least 1, not {self.quantiles!r}")
-        if self.edges is not None and (len(self.edges) < 1 or any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False))):
-            raise InputError("the edges of bins must be ascending numbers, at least one")
+        if self.edges is not None:
+            numbers = [self._number(edge, "edges") for edge in self.edges]
+            if len(numbers) < 1 or any(a >= b for a, b in zip(numbers, numbers[1:], strict=False)):
+                raise InputError("the edges of bins must be ascending numbers, at least one")
 
     def texts(self, labels: Sequence[Any], rows: NDArray[np.int64], column: str) -> list[str]:
         """The interval of each value; `rows` are how many rows have it."""
-        values = np.empty(len(labels))
-        for k, label in enumerate(labels):
-            try:
-                values[k] = float(label)
-            except (TypeError, ValueError):
-                raise InputError(f"column {column!r} cannot be binned: {label!r} is not a number") from None
+        values = [self._number(label, column) for label in labels]
         if self.width is not None:
-            low = np.floor(values / self.width) * self.width
-            return [f"[{_number(a)}, {_number(a + self.width)})" for a in low]
+            return [self._of_width(value, column) for value in values]
         if self.edges is not None:
-            edges = np.asarray(self.edges, dtype=float)
+            edges = sorted(self._number(edge, "edges") for edge in self.edges)
         else:
             assert self.quantiles is not None
-            order = np.argsort(values, kind="stable")
+            order = sorted(range(len(values)), key=values.__getitem__)
             share = np.cumsum(rows[order]) / max(rows.sum(), 1)
             cuts = [order[np.searchsorted(share, k / self.quantiles)] for k in range(1, self.quantiles)] if len(values) else []
-            edges = np.unique(values[cuts]) if cuts else np.empty(0)
-        places = np.searchsorted(edges, values, side="right")
-        names = [f"< {_number(edges[0])}"] if len(edges) else ["*"]
-        names += [f"[{_number(a)}, {_number(b)})" for a, b in zip(edges, edges[1:], strict=False)]
-        names += [f">= {_number(edges[-1])}"] if len(edges) else []
-        return [names[place] for place in places]
+            edges = sorted({values[cut] for cut in cuts})
+        texts = [_shortest(edge) for edge in edges]
+        names = [f"< {texts[0]}"] if texts else ["*"]
+        names += [f"[{a}, {b})" for a, b in zip(texts, texts[1:], strict=False)]
+        names += [f">= {texts[-1]}"] if texts else []
+        return [names[bisect_right(edges, value)] for value in values]
+
+    @staticmethod
+    def _number(label: Any, column: str) -> Fraction:
+        """The exact amount of a number or of its text."""
+        try:
+            if isinstance(label, (bool, np.bool_)):
+                raise ValueError
+            if isinstance(label, np.generic):
+                label = float(str(label)) if isinstance(label, np.floating) else label.item()
+            if isinstance(label, str) and not NUMBER.fullmatch(label.strip()):
+                float(label)                # text for a number that is none, like inf, is named as such
+                raise OverflowError
+            found = Fraction(label.strip() if isinstance(label, str) else label)
+        except OverflowError:
+            raise InputError(f"column {column!r} cannot be binned: {label!r} is not a finite number") from None
+        except (TypeError, ValueError):
+            finite = "a finite number" if isinstance(label, float) else "a number"
+            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}") from None
+        # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
+        return Fraction(repr(label)) if isinstance(label, float) else found
+
+    def _of_width(self, value: Fraction, column: str) -> str:
+        """The interval [k w, (k + 1) w) that holds a value, exactly and as whoever reads its text into floats."""
+        width = self._number(self.width, "width")
+        k = value // width
+        low, high = _shortest(k * width), _shortest((k + 1) * width)
+        if not (float(low) <= float(value) < float(high) or abs(value) > 2**53 and Fraction(low) <= value < Fraction(high)):
+            raise InputError(f"column {column!r}: bins of width {self.width!r} are finer than the number {float(value)!r} can be told apart")
+        return f"[{low}, {high})"
 
 
-def _number(value: float) -> str:
-    return f"{value:.12g}"
+def _shortest(value: Fraction) -> str:
+    """A number with as many digits as it needs, and no exponent where it has a usual size."""
+    if value.denominator == 1 and abs(value) < 10**18:
+        return str(value.numerator)
+    twos_and_fives = value.denominator
+    for p in (2, 5):
+        while twos_and_fives % p == 0:
+            twos_and_fives //= p
+    if twos_and_fives == 1:
+        with localcontext() as context:
+            context.prec = 400
+            text = format((Decimal(value.numerator) / Decimal(value.denominator)).normalize(), "f")
+        if len(text) <= 40:
+            return text
+    return repr(float(value))
 
 
 def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[str, Any] | None = None) -> Any:

@@ -56,3 +56,7 @@ class NotEligibleError(LdivError):
 
 class UnsafeReleaseError(LdivError):
     """A release failed its verification and was withheld. This is a defect of an algorithm, not of the input."""
+
+
+class DisclosureWarning(UserWarning):
+    """A release is l-diverse, but something beside its cells tells about what is starred."""

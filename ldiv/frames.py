@@ -1,4 +1,7 @@
-"""Dataframes at the door: columns to codes, published values back to columns. The only module that knows them."""
+"""Dataframes at the door: columns to codes, published values back to columns. The only module that knows them.
+
+What is published says nothing of what is starred: no category, dictionary, mask, attribute or unused part of a buffer survives that no cell shows.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
+from ldiv.table.backends import backend_of
+from ldiv.table.encoding import Encoded, compress, encode_arrow_text, encode_objects, encode_sortable, plus_zero
+from ldiv.table.text import is_missing, text_of
 
 if TYPE_CHECKING:
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
+
+__all__ = ["Change", "Source", "named", "open_frame"]
 
 
 @dataclass(frozen=True)
 class Change:
     """What happens to a column: -1 in `text` keeps a row's cell, k >= 0 replaces it by ``texts[k]``.
 
-    `codes` are the column's codes as it was encoded: cells with equal codes are equal, so that each value is turned into text once.
+    `codes` are the column's codes as it was encoded: cells with equal codes are published alike, so that each value is turned into text once.
     """
 
     codes: NDArray[np.int32]
     text: NDArray[np.int32]
     texts: list[str | None]
 
+    @property
+    def nulls(self) -> bool:
+        """Whether cells become nulls, so that the column keeps its type."""
+        return self.texts == [None]
 
-Encoded = tuple[NDArray[np.int32], list[Any], bool]
-MASK = "ldiv: kept"      # name of a passing column
+
+def named(given: Any, columns: Sequence[Any], role: str) -> list[Any]:
+    """The column names in an argument that takes one name or several: names may be text, numbers or tuples.
+
+    Raises
+    ------
+    InputError
+        A set, whose order would decide ties, or something that is no sequence.
+    """
+    if isinstance(given, (set, frozenset)):
+        raise InputError(f"{role} is a set, and a set has no order: pass a list")
+    try:
+        if isinstance(given, str) or given in columns:
+            return [given]
+    except (TypeError, ValueError):  # an array: equality is elementwise
+        pass
+    try:
+        return [name.item() if isinstance(name, np.generic) else name for name in given]
+    except TypeError:
+        return [given]
 
 
 def open_frame(frame: Any) -> Source:
@@ -37,13 +67,10 @@ def open_frame(frame: Any) -> Source:
         return frame
     if isinstance(frame, Mapping):
         return ArrayDict(frame)
-    if type(frame).__module__.startswith("pandas") and hasattr(frame, "columns"):
-        doubled = frame.columns[frame.columns.duplicated()]
-        if len(doubled):
-            raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
-    global nw       # imported when a table is first opened: codes need no dataframes, and it takes half as long to import as numpy
-    import narwhals as nw
+    global nw  # imported when a table is first opened: codes need no dataframes, and it takes half as long to import as numpy
+    import narwhals.stable.v2 as nw
 
+    _refuse_doubled(frame)
     try:
         wrapped = nw.from_native(frame)
     except TypeError as error:
@@ -51,7 +78,20 @@ def open_frame(frame: Any) -> Source:
             f"cannot read a {type(frame).__name__}: pass a pandas, polars or pyarrow table, a polars LazyFrame, a DuckDB relation, an Ibis "
             "table, or a dict of arrays"
         ) from error
-    return Collected(wrapped) if isinstance(wrapped, nw.LazyFrame) else Table(wrapped)
+    return Collected(wrapped, frame) if isinstance(wrapped, nw.LazyFrame) else Table(wrapped)
+
+
+def _refuse_doubled(frame: Any) -> None:
+    names = getattr(frame, "column_names", None)  # pyarrow; only eager tables can have a name twice
+    if names is None and type(frame).__module__.startswith("pandas"):
+        names = getattr(frame, "columns", None)
+    try:
+        names = list(names) if names is not None else []
+        doubled = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+    except TypeError:
+        return
+    if doubled:
+        raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
 
 
 class Source:
@@ -60,164 +100,236 @@ class Source:
     columns: Sequence[Any]
     rows: int
 
-    def encode(self, name: str) -> Encoded:
+    def encode(self, name: Any) -> Encoded:
         """Codes by sorted value, the values (a missing one last, as None), and whether their order means something."""
         raise NotImplementedError
 
-    def publish(self, changes: Mapping[str, Change]) -> Any:
-        """A copy with changed columns."""
+    def snapshot(self) -> Source:
+        """The same table, out of reach of changes in place."""
+        raise NotImplementedError
+
+    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:
+        """A copy with changed columns.
+
+        Parameters
+        ----------
+        changes : mapping of column to Change
+        order : ndarray of int64, shape (rows,), optional
+            Which row stands where; a pandas index is left out then.
+        drop : sequence of columns
+        qi : sequence of columns
+            Quasi-identifiers: among those that keep their numbers, -0.0 is published as 0.0.
+        """
+        raise NotImplementedError
+
+    def texts(self, name: Any, codes: NDArray[np.int32]) -> list[str | None]:
+        """How each value of a column is published as text, by code; None for a missing one."""
+        size = int(codes.max(initial=-1)) + 1
+        first = np.zeros(size, dtype=np.int64)
+        first[codes] = np.arange(self.rows)  # some row of each value
+        return self.texts_of_rows(name, first)
+
+    def texts_of_rows(self, name: Any, rows: NDArray[np.int64]) -> list[str | None]:
         raise NotImplementedError
 
 
 class ArrayDict(Source):
-    """A dict of equally long arrays."""
+    """A dict of equally long arrays, lists or series."""
 
-    def __init__(self, frame: Mapping[str, Any]) -> None:
-        self.arrays = {name: np.asarray(values) for name, values in frame.items()}
+    def __init__(self, frame: Mapping[Any, Any]) -> None:
+        self.arrays: dict[Any, Any] = {}
+        lengths = {}
+        for name, values in frame.items():
+            array: Any = values
+            if not isinstance(values, np.ndarray):
+                series = _series(values)
+                array = series if series is not None else _array(values)
+            if isinstance(array, np.ndarray) and array.ndim != 1:
+                raise InputError(f"column {name!r} must be one-dimensional, not of shape {array.shape}")
+            self.arrays[name] = array
+            lengths[name] = array.rows if isinstance(array, Table) else len(array)
         self.columns = list(self.arrays)
-        lengths = {name: len(values) for name, values in self.arrays.items() if values.ndim == 1}
-        wrong = next((name for name in self.columns if name not in lengths), None)
-        if wrong is not None:
-            raise InputError(f"column {wrong!r} must be one-dimensional, not of shape {self.arrays[wrong].shape}")
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns differ in length: {lengths}")
         self.rows = next(iter(lengths.values()), 0)
 
-    def encode(self, name: str) -> Encoded:
-        values = self.arrays[name]
-        if values.dtype.kind == "O":
-            return encode_objects(values.tolist(), name)
-        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-        if values.dtype.kind in "mM":
-            missing = np.isnat(values)
-        return encode_sortable(values, missing, values.dtype.kind != "U")
+    def snapshot(self) -> ArrayDict:
+        return ArrayDict({k: v.snapshot().native_series() if isinstance(v, Table) else v.copy() for k, v in self.arrays.items()})
 
-    def publish(self, changes: Mapping[str, Change]) -> dict[str, Any]:
-        out = {name: values.copy() for name, values in self.arrays.items()}
-        for name, change in changes.items():
-            text, texts = change.text, change.texts
-            kept, values = text < 0, _plus_zero(self.arrays[name])
-            if None in texts or values.dtype.kind == "O":
-                column = values.astype(object)
-                column[~kept] = np.array([*texts, None], dtype=object)[text[~kept]]
+    def encode(self, name: Any) -> Encoded:
+        values = self.arrays[name]
+        if isinstance(values, Table):
+            return values.encode(values.columns[0])
+        missing = np.ma.getmaskarray(values).copy() if isinstance(values, np.ma.MaskedArray) else np.zeros(len(values), bool)
+        values = np.ma.getdata(values)
+        if values.dtype.kind == "V":
+            raise InputError(f"column {name!r} holds {values.dtype}: an attribute must hold single values")
+        if values.dtype.kind in "OT":
+            values = values.astype(object)
+            values[missing] = None
+            return encode_objects(values.tolist(), name)
+        if values.dtype.kind in "fc":
+            missing |= np.isnan(values)
+        if values.dtype.kind in "mM":
+            missing |= np.isnat(values)
+        return encode_sortable(values, missing, values.dtype.kind not in "US")
+
+    def texts_of_rows(self, name: Any, rows: NDArray[np.int64]) -> list[str | None]:
+        values = self.arrays[name]
+        if isinstance(values, Table):
+            return values.texts_of_rows(values.columns[0], rows)
+        return _texts(plus_zero(values[rows]))
+
+    def publish(
+        self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()
+    ) -> dict[Any, Any]:
+        out: dict[Any, Any] = {}
+        for name, values in self.arrays.items():
+            if name in drop:
+                continue
+            change = changes.get(name)
+            if isinstance(values, Table):
+                inner = values.columns[0]
+                out[name] = values.publish_series({inner: change} if change else {}, order, qi=[inner] if name in qi else [])
+                continue
+            if change is not None:
+                column = self.changed(name, values, change)
+            elif isinstance(values, np.ma.MaskedArray):
+                column = values.copy()
+                column.data[np.ma.getmaskarray(values)] = np.zeros((), values.dtype)  # what lies under a mask is not published
             else:
-                column = np.where(kept, values.astype(str), np.array([*texts, ""])[text])
-            out[name] = column
+                column = plus_zero(values) if name in qi else values.copy()
+            out[name] = column if order is None else column[order]
         return out
+
+    def changed(self, name: Any, values: NDArray[Any], change: Change) -> NDArray[Any]:
+        kept = change.text < 0
+        if change.nulls:
+            column = plus_zero(values).astype(object)
+            if isinstance(column, np.ma.MaskedArray):
+                column = column.filled(None)
+            column[~kept] = None
+            return column
+        words = [*self.texts(name, change.codes), *change.texts]
+        size = len(words) - len(change.texts)
+        place = np.where(kept, change.codes, size + change.text)
+        whole = None not in [words[k] for k in np.unique(place)] and values.dtype.kind != "O"
+        return np.array([w or "" for w in words] if whole else words, dtype=str if whole else object)[place]
 
 
 class Table(Source):
-    """A pandas, polars, pyarrow, ... table, through narwhals."""
+    """A pandas, polars, pyarrow, ... table, through narwhals; what differs between libraries stands in the backends."""
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
         self.columns = list(frame.columns)
         self.rows = len(frame)
 
-    def encode(self, name: str) -> Encoded:
+    @property
+    def backend(self) -> Any:
+        return backend_of(self.frame.implementation)
+
+    def snapshot(self) -> Table:
+        return Table(nw.from_native(self.backend.copy(self.frame.to_native()), eager_only=True))
+
+    def native_series(self) -> Any:
+        return self.frame.get_column(self.columns[0]).to_native()
+
+    def encode(self, name: Any) -> Encoded:
         series = self.frame.get_column(name)
-        if series.dtype in (nw.Categorical, nw.Enum):
+        dtype = series.dtype
+        if dtype in (nw.Categorical, nw.Enum):
             return self.encode_categorical(series)
-        if series.dtype == nw.Object or isinstance(series.dtype, (nw.Decimal, nw.Unknown, nw.Binary)):
-            return encode_objects(series.to_list(), name)
+        if dtype in (nw.List, nw.Array, nw.Struct):
+            raise InputError(f"column {name!r} holds {dtype}: an attribute must hold single values")
+        if dtype == nw.String:
+            return encode_arrow_text(series) or encode_objects(series.to_list(), name)
+        if not (
+            dtype in (nw.Boolean, nw.Date, nw.Datetime) or (dtype.is_numeric() and not dtype.is_decimal() and dtype not in (nw.Int128, nw.UInt128))
+        ):
+            return self.encode_values(series)
         missing = series.is_null()
-        if series.dtype.is_float():
+        if dtype.is_float():
             missing = missing | series.is_nan().fill_null(True)
         absent = missing.to_numpy().astype(bool)
         present = series.filter(~missing) if absent.any() else series
-        if series.dtype == nw.String:
-            found = encode_arrow_text(series)
-            if found is not None:
-                return found
-            labels = sorted(present.unique().to_list())
-            codes = np.full(self.rows, len(labels), dtype=np.int32)
-            if labels:
-                codes[~absent] = present.replace_strict(
-                    labels, list(range(len(labels))), return_dtype=nw.Int32
-                ).to_numpy()
-            return codes, [*labels, None] if absent.any() else labels, False
-        if series.dtype in (nw.List, nw.Array, nw.Struct):
-            raise InputError(f"column {name!r} holds {series.dtype}: a quasi-identifier must hold single values")
-        codes, labels, _ = encode_sortable(present.to_numpy(), np.zeros(len(present), bool), True)
+        values = present.to_numpy()
+        if values.dtype.kind == "O":  # a library that has no array of them
+            return self.encode_values(series)
+        codes, labels, _ = encode_sortable(values, np.zeros(len(present), bool), True)
         if absent.any():
             filled = np.full(self.rows, len(labels), dtype=np.int32)
             filled[~absent] = codes
             return filled, [*labels, None], True
         return codes, labels, True
 
+    def encode_values(self, series: nw.Series[Any]) -> Encoded:
+        """Any other type, value by value."""
+        try:
+            values = series.to_list()
+        except Exception as error:  # whatever a library raises for a type it cannot give out
+            raise InputError(f"column {series.name!r} of type {series.dtype} cannot be read ({error}): turn it into text first") from error
+        return encode_objects(values, series.name)
+
     def encode_categorical(self, series: nw.Series[Any]) -> Encoded:
         native = series.to_native()
-        if self.frame.implementation.is_pandas_like():
+        if self.frame.implementation.is_pandas_like() and hasattr(native, "cat"):
             positions = native.cat.codes.to_numpy().astype(np.int64)
             categories, ordered = native.cat.categories.tolist(), bool(native.cat.ordered)
+        elif not isinstance(series.dtype, nw.Enum):
+            plain = Table(nw.from_native(self.backend.plain(native), series_only=True).to_frame())
+            return plain.encode(plain.columns[0])
         else:
-            if self.frame.implementation.is_pyarrow():
-                native = native.cast(native.type.value_type)
-                plain = Table(nw.from_native({"x": native}["x"], series_only=True).to_frame())
-            else:
-                plain = Table(series.cast(nw.String).to_frame())
-            codes, labels, ordered = plain.encode(plain.columns[0])
-            if not isinstance(series.dtype, nw.Enum):
-                return codes, labels, ordered
+            plain = Table(series.cast(nw.String).to_frame())
+            codes, labels, _ = plain.encode(plain.columns[0])
             rank = {value: place for place, value in enumerate(series.dtype.categories)}
             categories = [value for value in labels if value is not None]
             positions = np.where(codes == len(categories), -1, codes).astype(np.int64)
             by_rank = sorted(range(len(categories)), key=lambda k: rank[categories[k]])
-            return _compress(positions, categories, by_rank, True)
+            return compress(positions, categories, by_rank, True)
         if ordered:
-            return _compress(positions, categories, list(range(len(categories))), True)
-        place, _, ordered = encode_objects(categories, str(series.name))
-        return _compress(positions, categories, np.argsort(place).tolist(), ordered)
+            return compress(positions, categories, list(range(len(categories))), True)
+        place, _, ordered = encode_objects(categories, series.name)
+        return compress(positions, categories, np.argsort(place).tolist(), ordered)
 
-    def publish(self, changes: Mapping[str, Change]) -> Any:
-        out = self.frame
-        for name, change in changes.items():
-            out = out.with_columns(self.published_column(name, change))
-        return (out.clone() if out is self.frame else out).to_native()
-
-    def published_column(self, name: str, change: Change) -> nw.Series[Any]:
-        text, texts = change.text, change.texts
-        column = self.frame.get_column(name)
-        dtype = column.dtype
-        kept = text < 0
+    def texts_of_rows(self, name: Any, rows: NDArray[np.int64]) -> list[str | None]:
+        series = nw.from_native(self.backend.rows(self.frame.get_column(name).to_native(), rows), series_only=True)
+        dtype = series.dtype
+        if dtype.is_float() and not series.is_null().any():
+            return _texts(plus_zero(series.to_numpy()))  # as many digits as its own width needs
         if dtype.is_float():
-            column = column + 0.0        # -0.0 and 0.0 are one value and must be published as one
-        if texts != [None]:
-            if dtype == nw.Object:
-                values = column.to_list()
-                for row in np.flatnonzero(~kept):
-                    values[row] = texts[text[row]]
-                native = self.frame.get_column(name).to_native().copy()
-                native[:] = values
-                return nw.from_native(native, series_only=True)
-            if dtype in (nw.Categorical, nw.Enum) and self.frame.implementation.is_pandas_like():
-                native = column.to_native()
-                fresh = [t for t in texts if t not in native.cat.categories]
-                positions = {value: k for k, value in enumerate([*native.cat.categories, *fresh])}
-                codes = np.where(kept, native.cat.codes.to_numpy(), np.array([positions[t] for t in texts])[text])
-                native = native.cat.add_categories(fresh)
-                again = type(native.array).from_codes(codes, dtype=native.dtype)
-                return nw.from_native(type(native)(again, index=native.index, name=native.name), series_only=True)
-            new = self.looked_up(column, change)
-            return new.cast(nw.Categorical()) if dtype in (nw.Categorical, nw.Enum) else new
-        frame = column.to_frame().with_columns(nw.new_series(MASK, kept, nw.Boolean, backend=self.frame.implementation))
-        return frame.select(nw.when(nw.col(MASK)).then(nw.col(name)).alias(name)).get_column(name)
+            values = np.array([np.nan if x is None else x for x in series.to_list()]).astype(np.float32 if dtype == nw.Float32 else np.float64)
+            return _texts(plus_zero(values))
+        if dtype == nw.Datetime:
+            return self.backend.moments(series)
+        return _texts(series.to_list())
 
-    def looked_up(self, column: nw.Series[Any], change: Change) -> nw.Series[Any]:
-        """The column as text, stars in place: each value is written once, rows only point to it."""
-        size = int(change.codes.max(initial=-1)) + 1
-        first = np.zeros(size, dtype=np.int64)
-        first[change.codes] = np.arange(self.rows)          # some row of each value
-        values = column[first].cast(nw.String).to_list()
-        place = np.where(change.text < 0, change.codes, size + change.text)
-        words = nw.new_series(str(column.name), [*values, *change.texts], nw.String, backend=self.frame.implementation)
-        new = words[place]
-        if not self.frame.implementation.is_pandas_like():
-            return new
-        native = new.to_native()
-        native.index = column.to_native().index
-        native.name = column.name
-        return nw.from_native(native, series_only=True)
+    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:
+        columns = {name: self.published(name, changes.get(name), name in qi) for name in self.columns if name not in drop}
+        return self.backend.assemble(self.frame.to_native(), columns, order)
+
+    def publish_series(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None, qi: Sequence[Any] = ()) -> Any:
+        name = self.columns[0]
+        frame = self.backend.assemble(self.frame.to_native(), {name: self.published(name, changes.get(name), name in qi)}, order)
+        return nw.from_native(frame, eager_only=True).get_column(name).to_native()
+
+    def published(self, name: Any, change: Change | None, qi: bool) -> Any:
+        """A column as it is published, in the library's own kind."""
+        series = self.frame.get_column(name)
+        native = series.to_native()
+        if change is None:
+            if qi and series.dtype.is_float() and (np.signbit(values := series.fill_null(0.0).to_numpy()) & (values == 0)).any():
+                native = (series + 0.0).to_native()
+            return self.backend.clean(native)
+        first = np.zeros(int(change.codes.max(initial=-1)) + 1, dtype=np.int64)
+        first[change.codes] = np.arange(self.rows)
+        if change.nulls:
+            absent = series.is_null().to_numpy().astype(bool)[first] if len(first) else np.zeros(0, bool)
+            place = np.where((change.text < 0) & ~absent[change.codes], change.codes, -1)
+            return self.backend.gather(native, first, place)
+        words = [*self.texts_of_rows(name, first), *change.texts]
+        place = np.where(change.text < 0, change.codes, len(first) + change.text)
+        return self.backend.words(native, words, place)
 
 
 class Collected(Table):
@@ -226,16 +338,32 @@ class Collected(Table):
     The order of its rows is whatever one collection gives; the published table has that order.
     """
 
-    def __init__(self, frame: nw.LazyFrame[Any]) -> None:
+    def __init__(self, frame: nw.LazyFrame[Any], native: Any) -> None:
         super().__init__(frame.collect())
         self.kind = frame.implementation
+        self.types = dict(zip(native.columns, map(str, native.types), strict=True)) if self.kind.is_duckdb() else {}
 
-    def publish(self, changes: Mapping[str, Change]) -> Any:
-        table = super().publish(changes)
+    def snapshot(self) -> Collected:
+        return self
+
+    def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:
+        table = super().publish(changes, order, drop, qi)
         if self.kind.is_duckdb():
             import duckdb
 
-            return duckdb.from_arrow(table)
+            def quoted(name: str) -> str:
+                return '"' + name.replace('"', '""') + '"'
+
+            starred = {name for name, change in changes.items() if not change.nulls}
+            shown = [name for name in self.columns if name not in drop]
+            return duckdb.from_arrow(table).project(
+                ", ".join(
+                    quoted(name)
+                    if name in starred or (name in qi and self.types[name].startswith("ENUM"))
+                    else f"CAST({quoted(name)} AS {self.types[name]}) AS {quoted(name)}"
+                    for name in shown
+                )
+            )
         if self.kind.is_ibis():
             import ibis
 
@@ -243,90 +371,29 @@ class Collected(Table):
         return table.lazy()
 
 
-def encode_arrow_text(series: nw.Series[Any]) -> Encoded | None:
-    """Codes of text by Arrow's dictionaries, many times faster than by value; None where Arrow is not there or cannot hold the text."""
+def _series(values: Any) -> Table | None:
+    """A column that belongs to a dataframe library, with its own types."""
+    global nw
+    import narwhals.stable.v2 as nw
+
     try:
-        import pyarrow as pa
-    except ImportError:
+        series = nw.from_native(values, series_only=True)
+    except TypeError:
         return None
-    try:
-        column = series.to_arrow().cast(pa.large_string()).dictionary_encode()
-    except (pa.ArrowException, UnicodeError):
-        return None
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    values = column.dictionary.to_pylist()
-    order = sorted(range(len(values)), key=values.__getitem__)
-    rank = np.empty(len(values) + 1, dtype=np.int32)
-    rank[order] = np.arange(len(values), dtype=np.int32)
-    rank[len(values)] = len(values)                     # a missing one
-    codes = rank[column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]
-    labels: list[Any] = [values[k] for k in order]
-    return codes, [*labels, None] if column.null_count else labels, False
+    return Table(series.alias(str(series.name) or "x").to_frame())
 
 
-def encode_sortable(values: NDArray[Any], missing: NDArray[np.bool_], ordered: bool) -> Encoded:
-    """Codes of a numpy array whose values sort: numbers, dates, fixed-width text."""
-    present = _plus_zero(values[~missing] if missing.any() else values)
-    if present.dtype.kind in "iu" and len(present):
-        low, high = int(present.min()), int(present.max())
-        if high - low < max(1 << 16, 2 * len(present)):     # a table by value, instead of a sort of all rows
-            offset = (present - low).astype(np.int64) if low >= 0 else present.astype(np.int64) - low
-            seen = np.bincount(offset, minlength=high - low + 1) > 0
-            distinct: NDArray[Any] = np.flatnonzero(seen) + low
-            inverse = (np.cumsum(seen) - 1)[offset]
-        else:
-            distinct, inverse = np.unique(present, return_inverse=True)
-    else:
-        distinct, inverse = np.unique(present, return_inverse=True)
-    labels = list(distinct) if distinct.dtype.kind in "mM" else distinct.tolist()
-    if not missing.any():
-        return inverse.astype(np.int32), labels, ordered
-    codes = np.full(len(values), len(labels), dtype=np.int32)
-    codes[~missing] = inverse
-    return codes, [*labels, None], ordered
+def _array(values: Any) -> NDArray[Any]:
+    """A numpy array of a list or whatever numpy takes; of mixed types an array of objects, as numpy would turn them all into text."""
+    listed = list(values) if isinstance(values, (list, tuple, range)) else None
+    if listed is not None:
+        kinds = {type(value) for value in listed if not isinstance(value, np.generic)}
+        if len(kinds) > 1 and kinds != {int, float}:
+            array = np.empty(len(listed), dtype=object)
+            array[:] = listed
+            return array
+    return np.asarray(values)
 
 
-def encode_objects(values: list[Any], name: str) -> Encoded:
-    """Codes of arbitrary Python values. Equal values of different types (1, True, 1.0) stay apart: they print apart."""
-    codes = np.empty(len(values), dtype=np.int32)
-    seen: dict[Any, int] = {}
-    absent = []
-    for row, value in enumerate(values):
-        if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-            absent.append(row)
-            continue
-        try:
-            codes[row] = seen.setdefault((type(value), value), len(seen))
-        except TypeError as error:
-            raise InputError(
-                f"column {name!r}, row {row}: a {type(value).__name__} cannot be a single value of an attribute"
-            ) from error
-    keys = list(seen)
-    try:
-        order = sorted(range(len(keys)), key=lambda k: (keys[k][0].__name__, keys[k][1]))
-    except TypeError:       # a type without an order
-        order = sorted(range(len(keys)), key=lambda k: (keys[k][0].__name__, str(keys[k][1])))
-    place = np.empty(len(keys) + 1, dtype=np.int32)
-    place[order] = np.arange(len(keys), dtype=np.int32)
-    place[len(keys)] = len(keys)
-    codes[absent] = len(keys)
-    labels = [keys[k][1] for k in order]
-    kinds = {kind for kind, _ in keys}
-    ordered = len(kinds) == 1 and hasattr(labels[0], "__sub__")     # numbers and dates, unlike text, have distances
-    return place[codes], [*labels, None] if absent else labels, ordered
-
-
-def _compress(positions: NDArray[np.int64], categories: list[Any], order: list[int], ordered: bool) -> Encoded:
-    """Codes in the given order of categories, those not seen left out; position -1 is missing."""
-    used = np.bincount(positions[positions >= 0], minlength=len(categories)) > 0
-    order = [k for k in order if used[k]]
-    place = np.full(len(categories) + 1, len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    labels = [categories[k] for k in order]
-    return place[positions], [*labels, None] if (positions < 0).any() else labels, ordered
-
-
-def _plus_zero(values: NDArray[Any]) -> NDArray[Any]:
-    """-0.0 becomes 0.0: equal values must be published alike."""
-    return values + 0.0 if values.dtype.kind == "f" else values
+def _texts(values: Any) -> list[str | None]:
+    return [None if is_missing(value) else text_of(value) for value in values]

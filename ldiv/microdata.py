@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ldiv import frames
 from ldiv.domain import Domain
 from ldiv.errors import InputError, MissingColumnError
+from ldiv.table.text import merge_alike
 
 if TYPE_CHECKING:
     from ldiv.contingency import Contingency
@@ -197,10 +198,12 @@ class Microdata:
         *,
         domains: Mapping[str, Any] | None = None,
         missing: str | Mapping[str, str] | None = None,
+        keep: bool = True,
     ) -> Microdata:
         """Microdata from a pandas, polars or pyarrow table, or a dict of arrays.
 
-        Codes follow the sorted order of the values, so they do not depend on the order of the rows.
+        Codes follow the sorted order of the values, so they do not depend on the order of the rows. QI values are told apart by type, equality and
+        text; sensitive values are one where anyone could take them as one: equal, printed alike, a missing one and empty text.
 
         Parameters
         ----------
@@ -214,7 +217,10 @@ class Microdata:
             What is known of a column beyond what is seen: how many values it can take, or which.
         missing : {"value", "error"} or mapping with keys "qi" and "sensitive", optional
             ``"value"`` makes missing (None, NaN, NaT, null) one ordinary value; ``"error"`` refuses it. Default:
-            value for QI columns, error for the sensitive one. The empty string is never missing.
+            value for QI columns, error for the sensitive one. The empty string is never missing, but counts as the same sensitive value.
+        keep : bool
+            Whether to keep a copy of the table, from which ``release.frame`` is made; it costs as much memory as the table (nothing for
+            polars and pyarrow, whose columns cannot change).
 
         Returns
         -------
@@ -240,7 +246,7 @@ class Microdata:
         policy = _missing_policy(missing)
         declared = dict(domains or {})
         source = frames.open_frame(frame)
-        qi = [qi] if isinstance(qi, str) else list(qi)
+        qi = frames.named(qi, source.columns, "qi")
         _check_columns(source.columns, qi, sensitive, declared)
         packed = np.empty((source.rows, len(qi)), dtype=np.int32, order="F")
         found = []
@@ -248,7 +254,7 @@ class Microdata:
             packed[:, j], domain = _encode(source, name, policy["qi"], "qi", declared.get(name))
             found.append(domain)
         target, sensitive_domain = _encode(source, sensitive, policy["sensitive"], "sensitive", declared.get(sensitive))
-        return cls(packed, target, tuple(found), sensitive_domain, source)
+        return cls(packed, target, tuple(found), sensitive_domain, source.snapshot() if keep else None)
 
     @classmethod
     def read_sensitive(
@@ -256,6 +262,10 @@ class Microdata:
     ) -> tuple[NDArray[np.int32], Domain]:
         """Only the sensitive column of a table: its codes and domain."""
         source = frames.open_frame(frame)
+        given = frames.named(sensitive, source.columns, "sensitive")
+        if len(given) != 1:
+            raise InputError(f"sensitive names {len(given)} columns: ask for one at a time")
+        sensitive = given[0]
         if sensitive not in source.columns:
             raise MissingColumnError(sensitive, source.columns)
         return _encode(source, sensitive, _missing_policy(missing)["sensitive"], "sensitive", None)
@@ -313,12 +323,15 @@ def _encode(
     source: frames.Source, name: str, policy: str, role: str, declared: Any
 ) -> tuple[NDArray[np.int32], Domain]:
     codes, labels, ordered = source.encode(name)
-    if policy == "error" and labels and labels[-1] is None:
+    absent = bool(labels) and labels[-1] is None
+    if policy == "error" and absent:
         rows = np.flatnonzero(codes == len(labels) - 1)
         raise InputError(
             f"{len(rows):,} missing values in {'the sensitive ' if role == 'sensitive' else ''}column {name!r}, the first "
             f'in row {rows[0]}: remove those rows, or pass missing={{"{role}": "value"}} to treat missing as a value'
         )
+    if role == "sensitive":
+        codes, labels = _merged(codes, labels)
     if declared is None:
         return codes, Domain(name, max(len(labels), 1), labels, ordered)
     if isinstance(declared, (int, np.integer)):
@@ -330,8 +343,12 @@ def _encode(
         if declared.size < len(labels):
             raise InputError(f"domain of {name!r} is declared with {declared.size} values but {len(labels)} are seen")
         return codes, Domain(name, declared.size, labels, declared.ordered)
-    position = {value: code for code, value in enumerate(known)}
-    if len(position) < len(known):
+    if role == "sensitive":
+        first = merge_alike([*known, *labels])
+        position = {value: int(code) for value, code in zip(labels, first[len(known):], strict=True) if code < len(known)}
+    else:
+        position = {value: code for code, value in enumerate(known)}
+    if len(set(map(repr, known)) if role == "sensitive" else position) < len(known):
         raise InputError(f"domain of {name!r} lists a value twice")
     outside = [value for value in labels if value not in position]
     if outside:
@@ -340,3 +357,14 @@ def _encode(
     if not isinstance(declared, Domain):
         declared = Domain(name, len(known), known, ordered)
     return (recode[codes] if len(labels) else codes), declared
+
+
+def _merged(codes: NDArray[np.int32], labels: list[Any]) -> tuple[NDArray[np.int32], list[Any]]:
+    """Sensitive values that anyone could take for one as one, under the first label."""
+    if {type(label) for label in labels} in ({int}, {float}) and sum(label == 0 for label in labels) < 2:
+        return codes, labels                # distinct numbers; of zeros there are two
+    first = merge_alike(labels)
+    kept, place = np.unique(first, return_inverse=True)
+    if len(kept) == len(labels):
+        return codes, labels
+    return place.astype(np.int32)[codes], [labels[k] for k in kept]

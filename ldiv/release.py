@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,15 +14,19 @@ from numpy.typing import NDArray
 
 from ldiv import _contingency
 from ldiv.contingency import Contingency, ascending, rank_rows
-from ldiv.errors import LdivError, UnsafeReleaseError
-from ldiv.frames import Change
+from ldiv.domain import Domain
+from ldiv.errors import InputError, LdivError, UnsafeReleaseError
+from ldiv.frames import Change, Source
+from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
 
 if TYPE_CHECKING:
     from ldiv.bounds import Certificate
+    from ldiv.publication import Publication
 
 __all__ = ["Release", "Subdomain"]
 
 STAR = -1
+MASK64 = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,13 @@ class Release:
         Empty tuples for a suppression release.
     info : dict
         What the algorithm reports of its run; see its documentation.
+    draw : int
+        Which of a cell's rows go to which group: fresh randomness, or what a seed gives. Whoever knows it can tell which of several
+        candidates a starred row is, so it is a secret and printed nowhere.
+
+    Notes
+    -----
+    A release holds its microdata (codes, and the table where it came from one): a pickled one is not for publication, its :attr:`frame` is.
     """
 
     contingency: Contingency
@@ -78,6 +90,8 @@ class Release:
     subdomains: tuple[tuple[Subdomain, ...], ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict, repr=False)
     star: str | None = "*"
+    draw: int = field(default_factory=lambda: secrets.randbits(128), repr=False)
+    publication: Publication | None = field(default=None, repr=False)
 
     @classmethod
     def from_entries(
@@ -174,14 +188,20 @@ class Release:
 
     @cached_property
     def group(self) -> NDArray[np.int32]:
-        """The QI-group of each row, shape (n,)."""
+        """The QI-group of each row, shape (n,). Which of several interchangeable rows goes where is drawn at random (:attr:`draw`)."""
         c = self.contingency
         if c.cell_of_row is None:
             raise LdivError("this release was made from counts, not rows: there is no group of a row")
         order = ascending(self.cell, len(c.sensitive))
         number = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
         starts = np.searchsorted(self.cell[order], np.arange(len(c.sensitive) + 1)).astype(np.int64)
-        return _contingency.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
+        group = _contingency.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
+        # In table order a starred row would always stand behind the visible rows like it, and so give itself away.
+        split = np.flatnonzero((np.diff(starts) > 1)[c.cell_of_row])
+        split = split[np.argsort(c.cell_of_row[split], kind="stable")]
+        random = np.random.default_rng([self.draw & MASK64, self.draw >> 64]).random(len(split))
+        group[split] = group[split[np.lexsort((random, c.cell_of_row[split]))]]
+        return group
 
     @cached_property
     def codes(self) -> NDArray[np.int32]:
@@ -280,39 +300,58 @@ class Release:
             raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
         return self
 
-    @cached_property
+    @property
     def frame(self) -> Any:
-        """The released table: same kind, rows, order, index and columns; only QI cells differ, where starred.
+        """The released table: same kind and columns; only QI cells differ, where starred.
 
-        A column without any star keeps its dtype; one with stars becomes text (or keeps its dtype with nulls when
-        ``star=None``).
+        A column without any star keeps its dtype; one with stars becomes text (or keeps its dtype with nulls when ``star=None``). Rows, order and
+        index are the table's, unless ``order="random"`` was asked for. :func:`ldiv.anonymize` builds it before it returns, so later changes of
+        the source do not reach it; after :func:`ldiv.solve` it is made from the copy that :meth:`ldiv.Microdata.from_frame` kept.
         """
+        return self.publication.frame if self.publication is not None else self._built_frame
+
+    @cached_property
+    def _built_frame(self) -> Any:
         data = self.contingency.data
         if data is None or data.source is None:
             raise LdivError("this release was made from codes, not from a table: use release.codes")
+        return self.publish(data.source)
+
+    def publish(self, source: Source, order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), star_is_null: bool = False) -> Any:
+        """The released table, built now.
+
+        Parameters
+        ----------
+        source : Source
+            The table, opened by :func:`ldiv.frames.open_frame`.
+        order : ndarray of int64, shape (n,), optional
+            Which row stands where.
+        drop : sequence of columns, optional
+            Columns to leave out.
+        star_is_null : bool
+            With ``star=None`` let a star look like a missing value that stood in the column already.
+
+        Raises
+        ------
+        InputError
+            A star would be taken for a value of its column.
+        """
+        data = self.contingency.data
+        assert data is not None
         changes: dict[str, Change] = {}
         for j, domain in enumerate(self.contingency.domains):
             column = self.published[:, j]
             if (column >= 0).all():
                 continue
-            self._refuse_ambiguous_star(j)
+            if (column == STAR).any():
+                refuse_ambiguous_star(self.star, domain, column, star_is_null)
             texts: list[str | None] = [self.star, *(s.text for s in self.subdomains[j])]
             used = np.unique(-1 - column[column < 0])
             place = np.full(len(texts) + 1, -1, dtype=np.int32)
             place[used] = np.arange(len(used), dtype=np.int32)
             by_group = place[np.where(column < 0, -1 - column, len(texts))]
             changes[domain.name] = Change(data.codes[:, j], by_group[self.group], [texts[k] for k in used])
-        return data.source.publish(changes)
-
-    def _refuse_ambiguous_star(self, attribute: int) -> None:
-        domain = self.contingency.domains[attribute]
-        if self.star is None or domain.labels is None or not (self.published[:, attribute] == STAR).any():
-            return
-        if any(self.star == value for value in domain.labels if isinstance(value, str)):
-            raise LdivError(
-                f"column {domain.name!r} already holds the value {self.star!r}, so a star would be taken for it: "
-                "choose another with star="
-            )
+        return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
 
     def summary(self) -> str:
         """A few lines for people."""
@@ -326,6 +365,8 @@ class Release:
         lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
         if self.phase is not None:
             lines.append(f"TP ended in phase {self.phase}")
+        if self.publication is not None:
+            lines += self.publication.in_short()
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -340,6 +381,28 @@ class Release:
             f"<Release {self.algorithm} l={self.l}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
             f"{self.suppressed_rows:,} rows with a star>"
         )
+
+
+def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:
+    """Raise where anyone could take a star for a value of its column: equal as text or number, or null beside nulls that are published."""
+    if domain.labels is None:
+        return
+    if star is None:
+        shown = published[(published >= 0) & (published < len(domain.labels))]
+        if not star_is_null and any(is_missing(domain.labels[code]) for code in np.unique(shown)):
+            raise InputError(
+                f"column {domain.name!r} has missing values, so a null in place of a star would be taken for one: "
+                "choose another star=, or allow it with star_is_null=True"
+            )
+        return
+    if not isinstance(star, str):
+        raise InputError(f"star must be text or None, not {star!r}")
+    key = alike(star)
+    for value in domain.labels:
+        as_missing = is_missing(value) and star.strip().lower() in MISSING_WORDS
+        if alike(value) == key or as_missing or (not is_missing(value) and text_of(value) == star):
+            what = "missing values" if is_missing(value) else f"the value {value!r}"
+            raise InputError(f"column {domain.name!r} already holds {what}, so a star would be taken for it: choose another with star=")
 
 
 def _sorted(

@@ -46,7 +46,7 @@ def joined(parts: Sequence[Microdata]) -> tuple[Microdata, list[NDArray[np.int32
     rank, first, _ = rank_rows([data.sensitive for data in parts], [data.m for data in parts])
     codes = [data.sensitive[first] for data in parts]
     labels = [tuple(data.sensitive_domain.label(int(code[k])) for data, code in zip(parts, codes, strict=True)) for k in range(len(first))]
-    name = " and ".join(data.sensitive_domain.name for data in parts)
+    name = " and ".join(str(data.sensitive_domain.name) for data in parts)
     domain = Domain(name, max(len(first), 1), labels)
     return Microdata(parts[0].codes, rank, parts[0].domains, domain, parts[0].source), codes
 

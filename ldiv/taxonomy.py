@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
+from ldiv.table.text import is_missing, text_of
 
 __all__ = ["Taxonomy", "range_text", "set_text"]
 
@@ -88,7 +89,7 @@ class Taxonomy:
         """Only a root above the values."""
         size = len(labels)
         leaf = np.arange(1, size + 1, dtype=np.int32)
-        return cls(np.array([-1] + [0] * size, dtype=np.int32), leaf, ("*", *map(str, labels)))
+        return cls(np.array([-1] + [0] * size, dtype=np.int32), leaf, ("*", *map(text_of, labels)))
 
     @classmethod
     def from_tree(cls, tree: Tree, labels: Sequence[Any]) -> Taxonomy:
@@ -117,7 +118,7 @@ class Taxonomy:
                 if leaf[position[value]] >= 0:
                     raise InputError(f"taxonomy: value {value!r} stands twice")
                 parent.append(above)
-                text.append(str(value))
+                text.append(text_of(value))
                 leaf[position[value]] = len(parent) - 1
         missing = np.flatnonzero(leaf < 0)
         if len(missing):
@@ -150,7 +151,7 @@ class Taxonomy:
             cut = int(cuts[np.argmin(np.round(remaining, 6))])
             for a, b in ((low, cut), (cut, high)):
                 parent.append(node)
-                text.append(range_text(labels[a], labels[b - 1]))
+                text.append(range_text(labels[a:b]))
                 waiting.append((len(parent) - 1, a, b))
         return cls(np.array(parent, dtype=np.int32), leaf, tuple(text))
 
@@ -183,11 +184,15 @@ def information_gain(taxonomy: Taxonomy, counts: NDArray[np.int64]) -> NDArray[n
     return gain
 
 
-def range_text(low: Any, high: Any) -> str:
-    """How a range of an ordered attribute is published."""
-    return str(low) if low == high else f"[{low} - {high}]"
+def range_text(labels: Sequence[Any]) -> str:
+    """How a range of an ordered attribute is published, given its values in order; a missing one is last."""
+    known = [label for label in labels if not is_missing(label)]
+    low, high = (text_of(known[0]), text_of(known[-1])) if known else ("missing", "missing")
+    text = low if low == high else f"[{low} - {high}]"
+    return text if len(known) in (0, len(labels)) else f"{text} or missing"
 
 
 def set_text(labels: Sequence[Any]) -> str:
     """How a set of values is published."""
-    return str(labels[0]) if len(labels) == 1 else "{" + ", ".join(map(str, labels)) + "}"
+    texts = ["missing" if is_missing(label) else text_of(label) for label in labels]
+    return texts[0] if len(texts) == 1 else "{" + ", ".join(texts) + "}"

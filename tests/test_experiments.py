@@ -47,7 +47,87 @@ def test_closure_follows_python_and_kernels():
     names = {p.relative_to(ROOT).as_posix() for p in sources.closure("ldiv.algorithms.tp")}
     assert {"ldiv/algorithms/tp.py", "ext/ldiv/_tp.pyx", "ext/ldiv/_histogram.pxd", "ext/ldiv/_types.pxd",
             "ldiv/release.py"} <= names
-    assert "ldiv/cli.py" not in names
+    assert not any(name.startswith("ldiv/cli") for name in names)
+
+
+def test_closure_follows_imports_inside_functions():
+    names = {p.relative_to(ROOT).as_posix() for p in sources.closure("experiments.measure")}
+    assert any("bounds" in name for name in names) and any("coarsening" in name for name in names)
+
+
+def test_what_is_stale_is_not_served(tmp_path, monkeypatch):
+    """A result depends on its algorithm's helper modules, on data files, and on the versions of the libraries that compute."""
+    (tmp_path / "mine_core.py").write_text("BONUS = 0\n")
+    (tmp_path / "mine_late.py").write_text("MORE = 0\n")
+    (tmp_path / "mine.py").write_text(
+        "import mine_core\nimport ldiv\nfrom ldiv.algorithms.tp import tp\n"
+        "@ldiv.register('mine', guarantee='none')\ndef mine(contingency, l, *, seed=None):\n"
+        "    import mine_late\n    return tp(contingency, l, seed=seed)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    data = tmp_path / "table.csv"
+    data.write_text("a,b\n")
+
+    def key():
+        sources.closure.cache_clear(), sources.fingerprint.cache_clear(), sources.libraries.cache_clear()
+        return sources.fingerprint("mine", data)
+
+    first = key()
+    assert key() == first
+    seen = {first}
+    for path, text in [("mine_core.py", "BONUS = 1\n"), ("mine_late.py", "MORE = 1\n"), ("table.csv", "a,c\n")]:
+        (tmp_path / path).write_text(text)
+        seen.add(key())
+    monkeypatch.setattr(sources, "version", lambda name: "9.9")
+    seen.add(key())
+    assert len(seen) == 5
+    sources.libraries.cache_clear()
+
+
+OWN = """
+import numpy as np
+import ldiv
+from experiments.cells import Cell, Table
+from experiments.figures import Figure, enter
+from experiments.measure import MEASURES, SOURCES, DataSet
+from experiments.plotting import Line, lines
+rng = np.random.default_rng(0)
+SOURCES["dice"] = DataSet(lambda n, s: ldiv.Microdata.from_codes(rng.integers(0, 6, (n, 2)), rng.integers(0, 6, n), names=["red", "blue"]))
+def groups(cell):
+    from experiments.measure import microdata
+    return {"groups": ldiv.solve(microdata(cell.table), cell.l, algorithm=cell.algorithm).groups}
+MEASURES["groups"] = groups
+CELLS = [Cell(Table("dice", n, ("red", "blue"), "s"), 3, "tp", "groups") for n in (50, 100)]
+enter(Figure("own_groups", "Groups of dice", "ours", lambda scale: CELLS, lambda r: [{"n": c.table.n, **r.of(c)} for c in CELLS],
+             lambda data, path: lines([Line("dice", "tp", r["n"], r["groups"]) for r in data], "n", "groups", path)))
+"""
+
+
+def test_own_figure_measure_and_data_set_in_fifteen_lines(tmp_path):
+    """As docs/own-experiments.md says, from a folder of one's own, with results exported as one tidy table."""
+    assert len(OWN.strip().splitlines()) <= 17
+    (tmp_path / "dice.py").write_text(OWN)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    options = ["--load", "dice", "--figure", "own_groups", "--results", "store"]
+
+    def call(*words):
+        return subprocess.run([sys.executable, "-m", "experiments", *words], cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    hint = call("figures", *options, "--out", "drawn")
+    assert hint.returncode == 1 and "run --quick --figure own_groups --load dice" in hint.stderr
+    assert call("run", *options, "--jobs", "1").returncode == 0
+    done = call("figures", *options, "--out", "drawn")
+    assert done.returncode == 0 and sorted(p.name for p in (tmp_path / "drawn").iterdir()) == ["own_groups.csv", "own_groups.pdf", "own_groups.png"]
+    listed = call("list", *options).stdout
+    assert "own_groups" in listed and "dice" in listed and "groups" in listed
+    assert call("export", *options, "--out", "all.csv").returncode == 0
+    rows = (tmp_path / "all.csv").read_text().splitlines()
+    assert len(rows) == 3 and {"dataset", "l", "algorithm", "groups", "from_commit", "from_numpy", "from_cpu", "from_seed"} <= set(rows[0].split(","))
+    wrong = call("figures", "--figure", "stars_vs_i")
+    assert wrong.returncode == 2 and "did you mean 'stars_vs_l'" in wrong.stderr and "Traceback" not in wrong.stderr
+    for words in (["run", "--algorithm", "nosuch"], ["run", "--load", "nosuch"], ["run", "--jobs", "0"]):
+        failed = call(*words)
+        assert failed.returncode == 2 and "Traceback" not in failed.stderr
 
 
 def test_run_solves_each_cell_once_and_failures_are_not_stored(tmp_path, monkeypatch, capfd):

@@ -40,7 +40,7 @@ class Vocabulary:
 
     def text(self, codes: tuple[int, ...]) -> str:
         labels = [self.domain.label(code) for code in codes]
-        return range_text(labels[0], labels[-1]) if self.domain.ordered else set_text(labels)
+        return range_text(labels) if self.domain.ordered else set_text(labels)
 
     def cover(self, codes: Iterable[int]) -> int:
         """The sub-domain of the values a group holds: a node, their range if the attribute is ordered, else their set."""

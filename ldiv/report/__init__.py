@@ -76,13 +76,13 @@ def _content(release: Release, request: dict[str, Any]) -> dict[str, Any]:
     size, height = after.size, after.height
     rows = max(release.n, 1)
     starred = [
-        {"name": name, "count": stars, "share": stars / rows}
+        {"name": str(name), "count": stars, "share": stars / rows}
         for name, stars in release.stars_by_attribute.items()
     ]
     certificate = release.certificate if release.is_suppression else None
     return {
         "version": __version__, "release": release, "request": {k: v for k, v in request.items() if k != "command"},
-        "command": request.get("command"), "starred": starred, "certificate": certificate,
+        "command": request.get("command"), "starred": starred, "publication": release.publication, "certificate": certificate,
         "cells": release.n * release.d, "sizes": _sizes(size), "shares": _shares(size, height, release.l),
         "sensitive": _sensitive(release, after), "kl": kl_divergence(release), "ncp": ncp(release),
         "risk": [

@@ -1,0 +1,1 @@
+"""A table as codes and cells: what dataframes and files become."""

@@ -1,0 +1,1 @@
+"""Scripts of the project itself: made data, fuzzing, mutants."""
