@@ -5,7 +5,6 @@ The page holds counts and column names only, never a row; it loads nothing from 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,16 +66,6 @@ def save(release: Release, path: str | Path, request: Mapping[str, Any] | None =
     page = render(release, request).encode()
     with atomic(Path(path)) as stream:
         stream.write(page)
-
-
-def command(file: Any, qi: list[str], sensitive: str, l: int, output: Any, **options: Any) -> str:
-    """The shell command that repeats a release."""
-    words = ["ldiv", "anonymize", str(file), *(w for name in qi for w in ("-q", name)), "-s", sensitive, "-l", str(l), "-o", str(output)]
-    for name, value in options.items():
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            if one is not None:
-                words += [f"--{name.replace('_', '-')}", str(one)]
-    return shlex.join(words)
 
 
 def _content(release: Release, request: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,172 @@
+"""ldiv anonymize: a table in, its release out, with a page and a proof beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ldiv.algorithms import get
+from ldiv.api import DEFAULT_ALGORITHM
+from ldiv.bounds import Certificate, save_certificate
+from ldiv.cli.console import Voice, answer, shown
+from ldiv.cli.job import Request, Source
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Reading, Saying, Solving, repeat
+from ldiv.errors import InputError, UnsafeReleaseError
+from ldiv.files import (
+    Format,
+    Outputs,
+    Target,
+    descriptor,
+    format_of_name,
+    formula_columns,
+    read_table,
+    require_distinct_missing,
+    write_table,
+)
+from ldiv.files.dialect import require_delimiter
+from ldiv.files.workbook import require_room
+from ldiv.privacy import check
+from ldiv.release import Release
+from ldiv.report import save as save_report
+
+__all__ = ["anonymize_command", "bound_of", "facts"]
+
+
+def anonymize_command(
+    file: Files,
+    columns: Columns,
+    l: Hardness,
+    output: Annotated[str, typer.Option("-o", "--output", help="Where the release goes; its ending is its format; '-' for standard output.")],
+    solving: Solving,
+    asking: Asking,
+    reading: Reading,
+    saying: Saying,
+    algorithm: Algorithm = DEFAULT_ALGORITHM,
+    certificate: Annotated[str | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz); for the owner only.")] = None,
+    report: Annotated[str | None, typer.Option(help="Write an HTML page about the release.")] = None,
+) -> None:
+    """Publish FILE so that every group of equal QI values is l-diverse, with few starred cells."""
+    voice = Voice(saying.quiet)
+    source = Source(file, reading, columns, voice)
+    request = Request(source, asking, solving, [algorithm])
+    _refuse_certificate(certificate, asking, algorithm, columns)
+    if saying.json and descriptor(output, 1) == 1:
+        raise InputError("--json and the release would both go to standard output: write the release to a file")
+    with Outputs([*source.inputs, *request.hierarchy_files()]) as outputs:
+        target, shape = _plan_release(outputs, output, source)
+        page = outputs.add(report, "the report") if report is not None else None
+        proof = outputs.add(certificate, "the certificate", mode=0o600) if certificate is not None else None
+        source.read(writes_text=shape.is_text)
+        _refuse_format(source, shape)
+        request.fit()
+        with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
+            release = request.solve(l, algorithm, progress)
+            progress("the bound")
+            bound = bound_of(release)
+        with voice.progress(f"writing {output}"):
+            published = release.frame
+            write_release(published, target, source)
+            verify(source, target.staged, release, shape)
+            if page is not None:
+                again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, reading)
+                save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again})
+            if proof is not None and bound is not None:
+                save_certificate(
+                    bound, proof.staged, l=l, qi=source.qi, sensitive=source.sensitive[0], rows=release.n, weights=request.weights,
+                    numbers=sorted(request.domains), na=source.na)
+            outputs.commit()
+    if shape.is_text:
+        for name, count in formula_columns(published).items():
+            voice.warn(f"{count:,} cells of column {shown(name)!r} begin with =, +, - or @: a spreadsheet would run them as formulas")
+    if saying.json:
+        answer(facts(release, bound, algorithm))
+    voice.say(release.summary())
+    voice.say(str(bound) if bound is not None else "no bound: the release publishes sub-domains, and bounds are about stars")
+
+
+def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str, columns: Columns) -> None:
+    if certificate is None:
+        return
+    if asking.coarsen:
+        raise InputError("--certificate is checked again on the file as it is: coarsen it into a file first, or leave --certificate out")
+    if not get(algorithm).suppression:
+        raise InputError(f"--certificate is about stars; algorithm {algorithm!r} publishes sub-domains instead")
+    if len(columns.sensitive) > 1:
+        raise InputError("--certificate is about one sensitive column: leave it out, or name one -s")
+
+
+def _plan_release(outputs: Outputs, output: str, source: Source) -> tuple[Target, Format]:
+    """Where the release goes and in which format; a pipe without an ending gets CSV."""
+    try:
+        shape, name = format_of_name(output), None
+    except InputError:
+        target = outputs.add(output, "the release", name="release.csv")
+        if not target.direct:
+            raise
+        return target, Format("csv")
+    return outputs.add(output, "the release", name=name), shape
+
+
+def _refuse_format(source: Source, shape: Format) -> None:
+    """What the format of the release cannot hold."""
+    if shape.kind == "xlsx":
+        require_room(source.table)
+    if shape.kind != "parquet" and not source.opened.format.is_text:
+        require_distinct_missing(source.table, [*source.qi, *source.sensitive], source.na if shape.is_text else "")
+
+
+def delimiter_of(source: Source, shape: Format) -> str:
+    """Of a text file: that of the source where both are of one kind."""
+    dialect = source.opened.dialect
+    if shape.kind == "csv" and source.reading.delimiter is not None:
+        return require_delimiter(source.reading.delimiter)
+    return dialect.delimiter if dialect is not None and shape.kind == source.opened.format.kind else shape.delimiter
+
+
+def write_release(published: Any, target: Target, source: Source) -> None:
+    """Write the release to its staged file; a text file is written as its source was."""
+    reading, opened = source.reading, source.opened
+    shape = format_of_name(target.staged)
+    write_table(
+        published, target.staged, delimiter=delimiter_of(source, shape), header=reading.names is None, like=source.table, dialect=opened.dialect,
+        na=source.na)
+
+
+def verify(source: Source, staged: Path, release: Release, shape: Format) -> None:
+    """Read back what was written, before it appears anywhere, and judge it as a stranger would.
+
+    Raises
+    ------
+    UnsafeReleaseError
+        The written text is not l-diverse, or has lost rows; nothing appears then.
+    """
+    delimiter = delimiter_of(source, shape)
+    names = source.reading.names.split(",") if source.reading.names is not None and shape.is_text else None
+    written = read_table(staged, delimiter=delimiter, names=names, unpack_limit=1 << 62)
+    if written.num_rows != source.table.num_rows:
+        raise UnsafeReleaseError(f"the release was written with {written.num_rows:,} rows of {source.table.num_rows:,} and is withheld")
+    for sensitive in source.sensitive:
+        verdict = check(written, source.qi, sensitive, release.l, missing="value")
+        if not verdict:
+            worst = verdict.violations[0]
+            raise UnsafeReleaseError(
+                f"the written release is not {release.l}-diverse in {sensitive!r} and is withheld: of {worst.rows:,} rows with equal published "
+                f"values {worst.count:,} have {worst.value!r}")
+
+
+def bound_of(release: Release) -> Certificate | None:
+    """What is known of the least number of stars; None for a release that publishes sub-domains."""
+    return release.certificate if release.is_suppression else None
+
+
+def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[str, Any]:
+    """A release in numbers."""
+    return {
+        "algorithm": algorithm, "l": release.l, "rows": release.n, "groups": release.groups, "stars": release.stars, "cost": release.cost,
+        "stars_by_attribute": {str(name): stars for name, stars in release.stars_by_attribute.items()}, "suppressed_rows": release.suppressed_rows,
+        "bound": bound.bound if bound is not None else None,
+        "ratio": bound.ratio if bound is not None and bound.ratio != float("inf") else None,
+        "proof": bound.proof if bound is not None else None,
+    }

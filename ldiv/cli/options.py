@@ -1,0 +1,143 @@
+"""The options of the command, each declared once; a command takes whole groups of them."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+import typer.core
+
+from ldiv.files import ENDINGS
+
+__all__ = ["Algorithm", "Asking", "Columns", "File", "Files", "Hardness", "Once", "Reading", "Saying", "Solving", "flat", "repeat"]
+
+INPUT = f"{ENDINGS}; '-' for standard input, a folder or a pattern for Parquet files."
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=f"The table: {INPUT} Several are read as one if all are Parquet.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help=f"The table: {INPUT}")]
+Algorithm = Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")]
+Hardness = Annotated[int, typer.Option("-l", help="At most 1/l of a group may share a sensitive value.")]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are what."""
+
+    qi: Annotated[list[str], typer.Option("-q", "--qi", help="A quasi-identifier column; repeat for each.")]
+    sensitive: Annotated[list[str], typer.Option("-s", "--sensitive", help="A sensitive column; repeat for each, all are protected.")]
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """The sensitive columns alone."""
+
+    sensitive: Annotated[list[str], typer.Option("-s", "--sensitive", help="A sensitive column; repeat for each.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the table is read."""
+
+    delimiter: Annotated[str | None, typer.Option(help="Field separator of text files: a comma, in .tsv files a tab.")] = None
+    names: Annotated[str | None, typer.Option(help="Comma-separated column names, for a text file without a header line.")] = None
+    na: Annotated[str | None, typer.Option(
+        help="The text that means a missing value in text files; by default an empty field does. It comes back as it was.")] = None
+    numeric: Annotated[list[str] | None, typer.Option(
+        help="A column of a text file that must hold numbers; repeat for each. By default columns of numbers are found.")] = None
+    text: Annotated[list[str] | None, typer.Option(help="A column of a text file whose numbers are mere names; repeat for each.")] = None
+    missing_qi: Annotated[str, typer.Option(help="Missing QI values: value (one more value) or error.")] = "value"
+    missing_sensitive: Annotated[str, typer.Option(help="Missing sensitive values: value (one more value) or error.")] = "error"
+    unpack_limit: Annotated[str, typer.Option(help="What a packed file may unpack to, in bytes or with K, M, G, T.")] = "2G"
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How the release is made."""
+
+    effort: Annotated[str | None, typer.Option(help="Of the default algorithm: fast, default or best.")] = None
+    time_limit: Annotated[float | None, typer.Option(help="Seconds for the search, of algorithms that take it.")] = None
+    threads: Annotated[int | None, typer.Option(help="Threads, of algorithms that take it.")] = None
+    seed: Annotated[int | None, typer.Option(help="Make random choices repeatable. Keep it secret.")] = None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What the release must be like."""
+
+    weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None
+    protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None
+    also: Annotated[list[str] | None, typer.Option(
+        help="k=10, distinct=4, entropy=3.5 or t=0.3: what every group must satisfy beside l-diversity; repeat for each.")] = None
+    coarsen: Annotated[list[str] | None, typer.Option(
+        help="NAME=LEVEL of its hierarchy, or NAME=width:10, NAME=quantiles:4, NAME=edges:20,40; repeat for each.")] = None
+    hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE in the format of ARX; repeat for each.")] = None
+    star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*"
+
+
+@dataclass(frozen=True)
+class Saying:
+    """How the answer is given."""
+
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors and the answer.")] = False
+    json: Annotated[bool, typer.Option("--json", help="The answer as JSON on standard output.")] = False
+
+
+class Once(typer.core.TyperCommand):
+    """A command that refuses an option given twice which can be given once only: the last one would win without a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args or not self.no_args_is_help:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            for parameter in order:
+                single = getattr(parameter, "param_type_name", "") == "option" and not getattr(parameter, "multiple", False)
+                if single and order.count(parameter) > 1:
+                    raise typer.BadParameter(f"given {order.count(parameter)} times; it can be given once only", ctx=ctx, param=parameter)  # type: ignore[arg-type]
+        return super().parse_args(ctx, args)
+
+
+def flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose parameters that are groups of options become the options in them."""
+    signature = inspect.signature(function, eval_str=True)
+    groups: dict[str, Any] = {name: parameter.annotation for name, parameter in signature.parameters.items() if is_dataclass(parameter.annotation)}
+    parameters = []
+    for name, parameter in signature.parameters.items():
+        if name not in groups:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        hints = get_type_hints(groups[name], include_extras=True)
+        for entry in fields(groups[name]):
+            default = inspect.Parameter.empty if entry.default is MISSING else entry.default
+            parameters.append(inspect.Parameter(entry.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[entry.name]))
+
+    def command(**given: Any) -> Any:
+        for name, group in groups.items():
+            given[name] = group(**{entry.name: given.pop(entry.name) for entry in fields(group)})
+        return function(**given)
+
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__signature__ = inspect.Signature(parameters)   # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+SHORT = {"qi": "-q", "sensitive": "-s", "l": "-l"}
+UNSAID = ("seed", "quiet", "json", "threads", "unpack_limit")      # a seed is a secret; the others do not change what comes out
+
+
+def _words(group: Any) -> Iterator[str]:
+    for entry in fields(group):
+        value = getattr(group, entry.name)
+        if entry.name in UNSAID or value is None or (entry.default is not MISSING and value == entry.default):
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            yield SHORT.get(entry.name, f"--{entry.name.replace('_', '-')}")
+            yield str(one)
+
+
+def repeat(files: list[str], columns: Columns, l: int, output: str, algorithm: str, *groups: Any) -> str:
+    """The shell command that makes a release again."""
+    words = [word for group in groups for word in _words(group)]
+    return shlex.join(["ldiv", "anonymize", *files, *_words(columns), "-l", str(l), "-o", output, "--algorithm", algorithm, *words])

@@ -1,0 +1,37 @@
+"""The command in this process, for tests: what it exits with and what it says."""
+
+import contextlib
+import io
+import signal
+import warnings
+from dataclasses import dataclass
+
+from ldiv.cli import main
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments, encoding="utf-8"):
+    """Run `ldiv` with these arguments."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2)]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))}
+    shows = warnings.showwarning
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        finally:
+            warnings.showwarning = shows
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+    texts = []
+    for stream in streams:
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode(encoding))
+    return Done(code, *texts)
