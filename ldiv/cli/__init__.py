@@ -23,6 +23,7 @@ try:
     from ldiv.cli.lists import algorithms_command, datasets_command
     from ldiv.cli.options import Once, flat
     from ldiv.cli.report import report_command
+    from ldiv.cli.verify import verify_command
     from ldiv.errors import LdivError, MissingColumnError, NotEligibleError
 except ImportError as error:        # pragma: no cover
     print(f"error: the command needs more packages: pip install 'ldiv[cli]' ({error})", file=sys.stderr)
@@ -35,7 +36,8 @@ NO, COULD_NOT, INTERRUPTED = 1, 2, 130
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="l-diversity by suppression, with guarantees. Exit codes: 0 done or yes, 1 no, 2 could not.")
 COMMANDS: dict[str, Any] = {
-    "anonymize": anonymize_command, "check": check_command, "audit": audit_command, "max-l": max_l_command, "certify": certify_command,
+    "anonymize": anonymize_command, "check": check_command, "audit": audit_command, "max-l": max_l_command, "verify": verify_command,
+    "certify": certify_command,
     "compare": compare_command, "report": report_command, "datasets": datasets_command, "algorithms": algorithms_command,
 }
 for name, function in COMMANDS.items():

@@ -12,7 +12,7 @@ from ldiv.api import DEFAULT_ALGORITHM
 from ldiv.bounds import Certificate, save_certificate
 from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Reading, Saying, Solving, repeat
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, repeat
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.files import (
     Format,
@@ -21,15 +21,16 @@ from ldiv.files import (
     descriptor,
     format_of_name,
     formula_columns,
-    read_table,
+    open_table,
     require_distinct_missing,
     write_table,
 )
 from ldiv.files.dialect import require_delimiter
 from ldiv.files.workbook import require_room
-from ldiv.privacy import check
 from ldiv.release import Release
 from ldiv.report import save as save_report
+from ldiv.verification import Verdict
+from ldiv.verification import verify as verify_tables
 
 __all__ = ["anonymize_command", "bound_of", "facts"]
 
@@ -41,6 +42,7 @@ def anonymize_command(
     output: Annotated[str, typer.Option("-o", "--output", help="Where the release goes; its ending is its format; '-' for standard output.")],
     solving: Solving,
     asking: Asking,
+    publishing: Publishing,
     reading: Reading,
     saying: Saying,
     algorithm: Algorithm = DEFAULT_ALGORITHM,
@@ -62,15 +64,15 @@ def anonymize_command(
         _refuse_format(source, shape)
         request.fit()
         with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
-            release = request.solve(l, algorithm, progress)
+            release = request.solve(l, algorithm, progress, publishing)
             progress("the bound")
             bound = bound_of(release)
         with voice.progress(f"writing {output}"):
             published = release.frame
             write_release(published, target, source)
-            verify(source, target.staged, release, shape)
+            verdict = verify_written(source, request, target.staged, release, shape)
             if page is not None:
-                again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, reading)
+                again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, publishing, reading)
                 save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again})
             if proof is not None and bound is not None:
                 save_certificate(
@@ -83,6 +85,11 @@ def anonymize_command(
     if saying.json:
         answer(facts(release, bound, algorithm))
     voice.say(release.summary())
+    if release.publication is not None and not saying.quiet:
+        for line in release.publication.notes():
+            if line not in release.publication.in_short():
+                voice.warn(line)
+    voice.say(f"verified as written: {verdict}")
     voice.say(str(bound) if bound is not None else "no bound: the release publishes sub-domains, and bounds are about stars")
 
 
@@ -130,30 +137,30 @@ def write_release(published: Any, target: Target, source: Source) -> None:
     reading, opened = source.reading, source.opened
     shape = format_of_name(target.staged)
     write_table(
-        published, target.staged, delimiter=delimiter_of(source, shape), header=reading.names is None, like=source.table, dialect=opened.dialect,
+        published, target.staged, delimiter=delimiter_of(source, shape), header=reading.names is None, dialect=opened.dialect,
         na=source.na)
 
 
-def verify(source: Source, staged: Path, release: Release, shape: Format) -> None:
-    """Read back what was written, before it appears anywhere, and judge it as a stranger would.
+def verify_written(source: Source, request: Request, staged: Path, release: Release, shape: Format) -> Verdict:
+    """Read back what was written, before it appears anywhere, and hold it against the source, row by row.
 
     Raises
     ------
     UnsafeReleaseError
-        The written text is not l-diverse, or has lost rows; nothing appears then.
+        What stands in the file is not a truthful release of the source, or not l-diverse; nothing appears then.
     """
-    delimiter = delimiter_of(source, shape)
     names = source.reading.names.split(",") if source.reading.names is not None and shape.is_text else None
-    written = read_table(staged, delimiter=delimiter, names=names, unpack_limit=1 << 62)
-    if written.num_rows != source.table.num_rows:
-        raise UnsafeReleaseError(f"the release was written with {written.num_rows:,} rows of {source.table.num_rows:,} and is withheld")
-    for sensitive in source.sensitive:
-        verdict = check(written, source.qi, sensitive, release.l, missing="value")
-        if not verdict:
-            worst = verdict.violations[0]
-            raise UnsafeReleaseError(
-                f"the written release is not {release.l}-diverse in {sensitive!r} and is withheld: of {worst.rows:,} rows with equal published "
-                f"values {worst.count:,} have {worst.value!r}")
+    if names is not None and release.publication is not None:
+        names = [name for name in names if name not in release.publication.dropped]
+    delimiter, na = (delimiter_of(source, shape), source.na) if shape.is_text else (None, None)
+    written = open_table([staged], delimiter=delimiter, names=names, na=na, unpack_limit=1 << 62).table
+    rows = None if release.publication is None else release.publication.rows
+    verdict = verify_tables(
+        source.table, written, source.qi, source.sensitive, release.l, star=request.asking.star, hierarchies=request.trees, rows=rows,
+    )
+    if not verdict:
+        raise UnsafeReleaseError(f"the written release is withheld, {verdict}")
+    return verdict
 
 
 def bound_of(release: Release) -> Certificate | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 from ldiv.algorithms import get
 from ldiv.api import anonymize, solve
 from ldiv.cli.console import Voice, one_line
-from ldiv.cli.options import Asking, Columns, Reading, Sensitive, Solving
+from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
 from ldiv.coarsening import Bins, coarsen
 from ldiv.contingency import Contingency
-from ldiv.errors import InputError, MissingColumnError
+from ldiv.errors import DisclosureWarning, InputError, MissingColumnError
 from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
 from ldiv.files.dialect import require_delimiter
 from ldiv.microdata import Microdata
@@ -186,13 +187,15 @@ class Request:
             found += [word[place + 1:] for place, letter in enumerate(word) if letter == "=" and word[place + 1:]]
         return found
 
-    def solve(self, l: int, algorithm: str, progress: Any = None) -> Release:
-        """The release of the table."""
+    def solve(self, l: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
+        """The release of the table. What its order gives away stands in ``release.publication``."""
         source = self.source
+        warnings.simplefilter("ignore", DisclosureWarning)
         return anonymize(
             source.table, source.qi, source.sensitive if len(source.sensitive) > 1 else source.sensitive[0], l, algorithm=algorithm,
             star=self.asking.star, seed=self.solving.seed, domains=self.domains, missing=source.missing, weights=self.weights, coarsen=self.coarse,
-            hierarchies=self.trees, protect=self.asking.protect or [], also=self.also, **self._options(algorithm, progress),
+            hierarchies=self.trees, protect=self.asking.protect or [], also=self.also, order="keep" if publishing.keep_order else "random",
+            drop=publishing.drop or [], only_named=publishing.only_named, **self._options(algorithm, progress),
         )
 
     def codes(self) -> list[Microdata]:

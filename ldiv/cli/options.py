@@ -13,7 +13,7 @@ import typer.core
 
 from ldiv.files import ENDINGS
 
-__all__ = ["Algorithm", "Asking", "Columns", "File", "Files", "Hardness", "Once", "Reading", "Saying", "Solving", "flat", "repeat"]
+__all__ = ["Algorithm", "Asking", "Columns", "File", "Files", "Hardness", "Once", "Publishing", "Reading", "Saying", "Solving", "flat", "repeat"]
 
 INPUT = f"{ENDINGS}; '-' for standard input, a folder or a pattern for Parquet files."
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=f"The table: {INPUT} Several are read as one if all are Parquet.")]
@@ -78,6 +78,16 @@ class Asking:
 
 
 @dataclass(frozen=True)
+class Publishing:
+    """What of the table leaves, and in which order."""
+
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="Leave the rows in the order of FILE; by default they are shuffled, "
+                                             "since the neighbours of a star often give it away.")] = False
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out of the release; repeat for each.")] = None
+    only_named: Annotated[bool, typer.Option("--only-named", help="Leave out every column that is neither -q nor -s.")] = False
+
+
+@dataclass(frozen=True)
 class Saying:
     """How the answer is given."""
 
@@ -134,7 +144,8 @@ def _words(group: Any) -> Iterator[str]:
             continue
         for one in value if isinstance(value, list) else [value]:
             yield SHORT.get(entry.name, f"--{entry.name.replace('_', '-')}")
-            yield str(one)
+            if one is not True:
+                yield str(one)
 
 
 def repeat(files: list[str], columns: Columns, l: int, output: str, algorithm: str, *groups: Any) -> str:

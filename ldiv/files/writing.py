@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import os
 from typing import IO, Any
 
@@ -20,7 +19,7 @@ __all__ = ["formula_columns", "write_table"]
 
 
 def write_table(
-    table: Any, path: str | os.PathLike[str], *, delimiter: str | None = None, header: bool = True, like: Any = None,
+    table: Any, path: str | os.PathLike[str], *, delimiter: str | None = None, header: bool = True,
     dialect: Dialect | None = None, na: str = "",
 ) -> None:
     """Write a pyarrow Table in the format that the ending of the name asks for; the file appears whole or not at all.
@@ -29,12 +28,11 @@ def write_table(
     ----------
     table : pyarrow.Table
     path : path
+        Notes on its schema are written as they are; a release has none (:mod:`ldiv.table.backends`).
     delimiter : str, optional
         Of a text file; default that of the dialect, else a comma, in a .tsv a tab.
     header : bool
         Whether a text file begins with the column names; the dialect knows better where one is given.
-    like : pyarrow.Table, optional
-        The table it came from, whose schema metadata (a pandas index, say) a Parquet file keeps.
     dialect : Dialect, optional
         How the text file was written that the table came from: line ends, quotes and byte order mark come back.
     na : str
@@ -50,7 +48,7 @@ def write_table(
         if shape.kind == "parquet":
             import pyarrow.parquet as pq
 
-            pq.write_table(table.replace_schema_metadata(_metadata(table, like)), stream)
+            pq.write_table(table, stream)
         elif shape.kind == "xlsx":
             write_workbook(table, stream)
         else:
@@ -131,16 +129,3 @@ def require_distinct_missing(table: Any, names: list[Any], na: str) -> None:
             raise InputError(
                 f"column {name!r} holds missing values and the text {na!r}, which the file could not tell apart: write missing values as another "
                 "text (--na TEXT), or write Parquet")
-
-
-def _metadata(table: Any, like: Any) -> dict[bytes, bytes] | None:
-    """The source's schema metadata, with pandas' notes on columns that became text brought up to date."""
-    metadata = dict(like.schema.metadata or {}) if like is not None else {}
-    if b"pandas" in metadata:
-        notes = json.loads(metadata[b"pandas"])
-        for note in notes.get("columns", []):
-            name = note.get("field_name")
-            if name in table.column_names and table.schema.field(name).type != like.schema.field(name).type:
-                note.update(pandas_type="unicode", numpy_type="object", metadata=None)
-        metadata[b"pandas"] = json.dumps(notes).encode()
-    return metadata or None

@@ -1,0 +1,51 @@
+"""ldiv verify: a release held against its source."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ldiv.cli.console import Voice, answer, out, shown
+from ldiv.cli.job import Source
+from ldiv.cli.options import Columns, File, Hardness, Reading, Saying
+from ldiv.cli.words import hierarchy_of, pairs
+from ldiv.errors import InputError
+from ldiv.verification import verify
+
+__all__ = ["verify_command"]
+
+
+def verify_command(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The table that was released.")],
+    released: File,
+    columns: Columns,
+    l: Hardness,
+    reading: Reading,
+    saying: Saying,
+    k: Annotated[int, typer.Option("-k", help="The least size of a group.")] = 1,
+    star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
+    hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE whose texts may stand in place of values; repeat for each.")] = None,
+) -> None:
+    """Say whether RELEASED is a truthful, l-diverse release of SOURCE; exit code 0 for yes, 1 for no.
+
+    Every row of SOURCE is there once, in whatever order; quasi-identifier cells are the source's, a star, or a sub-domain that holds the value; other
+    columns are unchanged or left out; in every group of equal published values at most 1/l share a sensitive value.
+    """
+    if reading.numeric or reading.text:
+        raise InputError("--numeric and --text do not apply: cells are compared as they stand")
+    voice = Voice(saying.quiet)
+    before = Source([source], reading, columns, voice, others=[released])
+    before.read(typed=False)
+    after = Source([released], reading, columns, voice, others=[source])
+    after.read(typed=False)
+    trees = {name: hierarchy_of(path, name, before.limit) for name, path in pairs(hierarchy, "--hierarchy", before.table.column_names).items()}
+    verdict = verify(before.table, after.table, before.qi, before.sensitive, l, k=k, star=star, hierarchies=trees)
+    if saying.json:
+        facts: dict[str, Any] = {name: getattr(verdict, name) for name in (
+            "faults", "qi", "sensitive", "unchanged", "dropped", "rows", "groups", "l", "k", "max_l", "smallest", "stars", "in_order")}
+        answer({"verified": bool(verdict), **facts})
+    else:
+        out(shown(str(verdict), 2000))
+    if not verdict:
+        raise typer.Exit(1)
