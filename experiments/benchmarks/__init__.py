@@ -1,6 +1,17 @@
-"""Benchmarks: the aims against a yardstick in the same process (`python -m experiments.benchmarks`), and an asv suite."""
+"""Speed and memory: `python -m experiments.benchmarks` for the aims, and the asv suite in suite.py.
+
+asv puts the checkout first on the path, whose ldiv has no kernels and is not the commit that is measured: ldiv is imported from what is installed.
+"""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))      # asv imports this folder alone, under another name
+_ROOT = Path(__file__).resolve().parents[2]
+_path = sys.path[:]
+sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != _ROOT]
+try:
+    import ldiv  # noqa: F401
+except ImportError:         # a build in place, without an installation
+    pass
+finally:
+    sys.path[:] = _path
