@@ -1,6 +1,6 @@
 """Speed and memory: `python -m experiments.benchmarks` for the aims, and the asv suite in suite.py.
 
-asv puts the checkout first on the path, whose ldiv has no kernels and is not the commit that is measured: ldiv is imported from what is installed.
+The checkout's ldiv may have no kernels and is not the commit that asv measures: ldiv is imported from what is installed.
 """
 
 import sys
@@ -14,4 +14,4 @@ try:
 except ImportError:         # a build in place, without an installation
     pass
 finally:
-    sys.path[:] = _path
+    sys.path[:] = _path if str(_ROOT) in _path else [*_path, str(_ROOT)]     # for `experiments`; asv imports this folder alone
