@@ -9,9 +9,14 @@
 #   make bench       the aims of speed and memory on this commit, pass or short, the paper's grid, and the asv suite (.asv/; make bench-html to browse it)
 #   make docs        the documentation, docs/_build/html; its examples are run by make test
 #   make full        the paper's experiments at full size
-PYTHON ?= python3
 VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN = $(VENV)/Scripts
+else
+PYTHON ?= python3
 BIN = $(VENV)/bin
+endif
 SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/*.pyx ext/ldiv/*.pxd)
 
 .PHONY: reproduce full test build coverage lint package dist docs bench bench-html clean
