@@ -166,7 +166,7 @@ class Contingency:
         return self._packed(list(range(self.d)), radix, 1 << sum(widths), bits, self.count), widths, bits
 
     def _packed(self, picked: list[int], digits: NDArray[np.uint64], whole: int, bits: int = 0, low: Counts | None = None) -> NDArray[Any]:
-        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits <= 1 << 32 else np.uint64)
+        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits < 1 << 32 else np.uint64)
         _keys.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key, bits, low)
         return key
 

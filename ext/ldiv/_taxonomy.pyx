@@ -78,7 +78,7 @@ def least_ratios(const index_t[::1] order not None, const row_t[:, ::1] runs not
                     if rows[k]:
                         if <double>rows[k] / top[k] < ratio[r, j]:
                             ratio[r, j] = <double>rows[k] / top[k]
-                        if rows[k] < l * top[k]:
+                        if rows[k] // l < top[k]:
                             valid[r, j] = 0
                     rows[k] = 0
                     top[k] = 0
@@ -140,7 +140,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes n
                         by_code[codes[g, chosen]] += count[c]
                         total += count[c]
                 cut, running = least, by_code[least]
-                while 2 * running < total and cut < most - 1:
+                while running < total - running and cut < most - 1:
                     cut += 1
                     running += by_code[cut]
                 for a in range(least, most + 1):
@@ -163,7 +163,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes n
                     for c in range(indptr[g], indptr[g + 1]):
                         half[0, sensitive[c]] = 0
                         half[1, sensitive[c]] = 0
-                if left >= l * left_top and total - left >= l * right_top:
+                if left // l >= left_top and (total - left) // l >= right_top:
                     middle = low
                     for i in range(low, high):
                         if codes[order[i], chosen] <= cut:
