@@ -1,6 +1,9 @@
+cimport cython
+
 from ldiv._types cimport code_t, count_t, index_t, row_t
 
 
+@cython.final
 cdef class Histogram:
     """The inverted list: per group its cells ordered by height, and where its pillars begin."""
     cdef const row_t[::1] indptr        # group -> its cells
@@ -11,6 +14,7 @@ cdef class Histogram:
     cdef count_t[::1] size              # group -> rows left
     cdef count_t[::1] height            # group -> pillar height, the pillar pointer
     cdef signed char[::1] opened
+    cdef row_t[::1] start               # scratch of the sort by counting
 
     cdef int open(self, index_t g) except -1 nogil
     cdef int sort(self, index_t g) except -1 nogil

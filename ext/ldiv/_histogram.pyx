@@ -1,13 +1,17 @@
 """The inverted list of section 5.2 over numpy buffers: the cells of a group in order of their height, those of one height side by side."""
 
+cimport cython
+
 from ldiv._types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
 
 cdef enum:
     FEW = 24        # cells up to which insertion sorts fastest
+    LOW = 4         # times the cells: heights that are sorted by counting
 
 
+@cython.final
 cdef class Histogram:
     """Histogram(indptr, count, size, height): a group's list is built when it is first touched, O(k log k) for k cells.
 
@@ -28,6 +32,7 @@ cdef class Histogram:
         self.place = np.empty(count.shape[0], dtype=np.int32)
         self.front = np.empty(groups, dtype=np.int64)
         self.opened = np.zeros(groups, dtype=np.int8)
+        self.start = np.empty(LOW * int(np.max(np.diff(indptr), initial=0)) + 2, dtype=np.int64)
 
     cdef int open(self, index_t g) except -1 nogil:
         """Make a group's list, once."""
@@ -42,7 +47,21 @@ cdef class Histogram:
         cdef index_t c
         for i in range(low, high):
             self.order[i] = <index_t>i
-        if k <= FEW:
+        cdef count_t top = 0, h
+        for i in range(low, high):
+            top = self.count[i] if self.count[i] > top else top
+        if top <= LOW * k:                  # by counting
+            for h in range(top + 2):
+                self.start[h] = 0
+            for i in range(low, high):
+                self.start[self.count[i] + 1] += 1
+            for h in range(top + 1):
+                self.start[h + 1] += self.start[h]
+            for i in range(low, high):
+                h = self.count[i]
+                self.order[low + self.start[h]] = <index_t>i
+                self.start[h] += 1
+        elif k <= FEW:
             for i in range(low + 1, high):
                 c = self.order[i]
                 j = i

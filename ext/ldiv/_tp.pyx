@@ -1,5 +1,7 @@
 """TP, the three-phase algorithm of section 5, on the cells of a contingency."""
 
+cimport cython
+
 from ldiv._histogram cimport Histogram, pillars_from
 from ldiv._types cimport code_t, count_t, index_t, row_t
 
@@ -62,6 +64,7 @@ cdef count_t LOTS = <count_t>1 << 62
 cdef class Refinement
 
 
+@cython.final
 cdef class Word:
     """A run of moves, and what was decided on the way: enough to say how often the same moves would follow once more.
 
