@@ -18,6 +18,7 @@ from ldiv._prices import propose
 from ldiv._tp import Refinement, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries, cascade, descend
+from ldiv.arguments import Argument, Number, Plan, Whole
 from ldiv.contingency import Contingency
 from ldiv.prices import Ascent, Market
 from ldiv.release import Release
@@ -26,7 +27,7 @@ __all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 
 
 @dataclass(frozen=True)
-class Effort:
+class Effort(Plan):
     """How hard to try.
 
     Attributes
@@ -54,6 +55,16 @@ class Effort:
     dive_sweeps: int
     rounds: int
 
+    def __post_init__(self) -> None:
+        for name, declared in PARTS.items():
+            declared.check(getattr(self, name), f"effort: {name}")
+
+
+PARTS: dict[str, Argument] = {
+    "patterns": Whole("patterns", least=1), "budget": Whole("budget", least=0), "sweeps": Whole("sweeps", least=1, most=1 << 30),
+    "tolerance": Number("tolerance", optional=True), "dives": Whole("dives", most=1 << 20), "dive_sweeps": Whole("dive_sweeps", most=1 << 30),
+    "rounds": Whole("rounds", most=1 << 20),
+}
 
 EFFORTS = {
     "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
