@@ -16,6 +16,8 @@ from ldiv.microdata import Domain, Microdata
 from ldiv.principles import Frequency, Histograms, Principle
 from ldiv.release import Release
 
+GOLDEN = 0.6180339887498949     # multiples of it lie evenly between 0 and 1
+
 __all__ = ["Component", "check_each", "joined", "spread"]
 
 
@@ -62,22 +64,20 @@ def joined(parts: Sequence[Microdata]) -> tuple[Microdata, list[NDArray[np.int32
 def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Release:
     """The release of the first sensitive attribute as one of the joint one: which of the rows alike in the first go where.
 
-    By cells, whatever the order of rows: the rows of a cell and its places are laid along the same line, group by group and joint code by joint code,
-    each first value's joint codes from another one on, so that a group's rows differ in the others too where they can.
+    Whatever the order of rows: those of a cell are taken in an order in which each joint code comes evenly often, each first value from another place
+    on, so that what a group gets is a sample of the cell. O(n log n).
     """
     c = release.contingency
     first = code[joint.sensitive]                       # of each joint cell
-    mine = np.searchsorted(c.group_of_cell * np.int64(c.m) + c.sensitive, joint.group_of_cell * np.int64(c.m) + first).astype(np.int64)
-    turned = (joint.sensitive.astype(np.int64) - first * np.int64(7919)) % joint.m
-    by_cell = np.lexsort((turned, mine))
-    group = np.repeat(np.arange(release.groups, dtype=np.int64), np.diff(release.indptr))
+    mine = np.searchsorted(c.group_of_cell * np.int64(c.m) + c.sensitive, joint.group_of_cell * np.int64(c.m) + first).astype(np.int32)
+    cell = np.repeat(np.arange(len(joint.count), dtype=np.int32), joint.count)
+    turn = np.arange(len(cell)) - np.repeat(np.cumsum(joint.count) - joint.count, joint.count)
+    even = ((turn + 0.5) / joint.count[cell] + first[cell] * GOLDEN) % 1.0
+    row = np.lexsort((cell, even, mine[cell]))
+    group = np.repeat(np.arange(release.groups, dtype=np.int32), np.diff(release.indptr))
     order = np.argsort(release.cell, kind="stable")
-    places, rows = np.cumsum(release.count[order]), np.cumsum(joint.count[by_cell])
-    ends = np.union1d(places, rows)
-    starts = np.concatenate([[0], ends[:-1]])
-    place, row = np.searchsorted(places, starts, side="right"), np.searchsorted(rows, starts, side="right")
     return Release.from_entries(
-        joint, group[order][place], by_cell[row].astype(np.int32), ends - starts, l=release.l, algorithm=release.algorithm,
+        joint, np.repeat(group[order], release.count[order]), cell[row], np.ones(len(cell), dtype=np.int64), l=release.l, algorithm=release.algorithm,
         info={key: value for key, value in release.info.items() if key not in ("prices", "phase")},
     )
 
