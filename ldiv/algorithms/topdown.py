@@ -9,11 +9,14 @@ from ldiv._taxonomy import least_ratios, median_splits, split_runs
 from ldiv.algorithms import register
 from ldiv.algorithms.recoding import Vocabulary, boxes
 from ldiv.contingency import Contingency
+from ldiv.errors import InputError
 from ldiv.microdata import Domain
 from ldiv.release import Release
 from ldiv.taxonomy import Taxonomy, information_gain
 
 __all__ = ["mondrian", "taxonomy_of", "tds"]
+
+MOST_COUNTS = 200_000_000       # entries of a table of 1.6 GB
 
 
 def taxonomy_of(domain: Domain, counts: NDArray[np.int64]) -> Taxonomy:
@@ -38,6 +41,11 @@ class Specialisation:
         group_of_cell = c.group_of_cell
         self.trees, self.gains, self.position = [], [], []
         for j, domain in enumerate(c.domains):
+            if domain.size * c.m > MOST_COUNTS:
+                raise InputError(
+                    f"tds counts the sensitive values of every value of a domain: {domain.size:,} values of {domain.name!r} times {c.m:,} are more "
+                    f"than {MOST_COUNTS:,}; coarsen the column or use another algorithm"
+                )
             counts = np.zeros((domain.size, c.m), dtype=np.int64)
             np.add.at(counts, (c.codes[group_of_cell, j], c.sensitive), c.count)
             tree = taxonomy_of(domain, counts)
