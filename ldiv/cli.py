@@ -21,7 +21,7 @@ except ImportError as error:        # pragma: no cover
 
 from ldiv import algorithms, datasets
 from ldiv.api import DEFAULT_ALGORITHM, anonymize, solve
-from ldiv.bounds import load_certificate, save_certificate, verify_certificate
+from ldiv.bounds import certify, save_certificate
 from ldiv.coarsening import Bins, Hierarchy
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, LdivError, MissingColumnError, NotEligibleError
@@ -121,7 +121,7 @@ def anonymize_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the release goes; CSV or Parquet by its ending.")],
     algorithm: Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")] = DEFAULT_ALGORITHM,
     effort: Annotated[str, typer.Option(help="Of the default algorithm: fast, default or best.")] = "default",
-    certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz).")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (NAME.private.npz); for the owner of the microdata only.")] = None,
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None,
     protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None,
     also: Annotated[list[str] | None, typer.Option(
@@ -198,30 +198,28 @@ def check_command(
         raise typer.Exit(1)
 
 
-@app.command("verify")
-def verify_command(
+@app.command("certify")
+def certify_command(
     file: File,
-    certificate: Annotated[Path, typer.Argument(help="A certificate that 'ldiv anonymize --certificate' saved.")],
+    certificate: Annotated[Path, typer.Argument(help="A certificate that 'ldiv anonymize --certificate' saved; private, as the microdata are.")],
     release: Annotated[Path | None, typer.Option(help="The released table: its stars are counted and it is checked too.")] = None,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
     delimiter: Delimiter = ",",
     names: Names = None,
 ) -> None:
-    """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not."""
-    claim, about = load_certificate(certificate)
-    missing = {"qi": "value", "sensitive": "value"}
-    weights = about.get("weights") or {}
-    data = Microdata.from_frame(_read(file, delimiter, names), about["qi"], about["sensitive"], missing=missing).weighted(weights)
-    proven = verify_certificate(data, claim, about["l"])
-    holds = proven >= claim.bound
-    print(f"{'proven' if holds else 'NOT PROVEN'}: no {about['l']}-diverse release of {file} has fewer than {proven:,} stars")
+    """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not, 2 if it is none."""
+    verdict = certify(_read(file, delimiter, names), certificate)
+    print(verdict)
+    holds = bool(verdict)
     if release is not None:
         table = _read(release, delimiter, names)
-        stars = sum(weights.get(name, 1) * (value == star) for name in about["qi"] for value in table.column(name).to_pylist())
-        report = check(table, about["qi"], about["sensitive"], about["l"], missing=missing)
-        print(f"{release}: {stars:,} stars, {stars / max(proven, 1):.4f} times the bound, "
-              f"{'l-diverse' if report else 'NOT l-diverse'}")
-        holds = holds and bool(report) and stars == claim.stars
+        stars = sum(verdict.weights.get(name, 1) * (value == star) for name in verdict.qi for value in table.column(name).to_pylist())
+        report = check(table, list(verdict.qi), verdict.sensitive, verdict.l, missing={"qi": "value", "sensitive": "value"})
+        if stars < verdict.proven:
+            print(f"{release}: CONTRADICTION: {stars:,} stars, fewer than any release of {file} can have")
+        else:
+            print(f"{release}: {stars:,} stars, {stars / max(verdict.proven, 1):.4f} times the bound, {'l-diverse' if report else 'NOT l-diverse'}")
+        holds = holds and bool(report) and stars == verdict.stars and table.num_rows == verdict.rows
     if not holds:
         raise typer.Exit(1)
 

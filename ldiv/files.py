@@ -70,7 +70,7 @@ def write_table(table: Any, path: str | Path, *, delimiter: str = ",", header: b
 
 
 @contextlib.contextmanager
-def atomic(path: Path) -> Iterator[IO[bytes]]:
+def atomic(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A stream whose bytes replace `path` when the block ends well, and vanish when it does not."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -78,9 +78,11 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)      # mkstemp makes it private; a user expects the usual permissions
+        if mode is None:
+            umask = os.umask(0)
+            os.umask(umask)
+            mode = 0o666 & ~umask       # mkstemp makes it private; a user expects the usual permissions
+        os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

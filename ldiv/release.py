@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from ldiv import _contingency
 from ldiv.arguments import MOST_ROWS, MOST_VALUES, L, shown
 from ldiv.arrays import seal, total, weighted_total, whole
+from ldiv.bounds.certificate import Certificate
+from ldiv.bounds.counting import star_bound
 from ldiv.contingency import Contingency, ascending, rank_rows
 from ldiv.errors import InputError, LdivError, UnsafeReleaseError
 from ldiv.frames import Change
-
-if TYPE_CHECKING:
-    from ldiv.bounds import Certificate
 
 __all__ = ["Release", "Subdomain"]
 
@@ -286,20 +285,21 @@ class Release:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Stars, a proven lower bound on the stars of every release, and the proof: prices or counting, whichever proves more.
+        """Stars, a proven lower bound on the stars of every release, and the proof: exact search, prices or counting, whichever proves more.
 
         Raises
         ------
         LdivError
             The release publishes sub-domains, to which bounds on stars do not apply.
         """
-        from ldiv.bounds import Certificate, star_bound
-
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
         counted = star_bound(self.contingency, self.l)
-        if self.info.get("prices") is not None and self.info["bound"] >= counted:
-            return Certificate(self.cost, self.info["bound"], "prices", self.info["prices"])
+        prices, bound = self.info.get("prices"), self.info.get("bound", 0)
+        if self.info.get("proof") == "exact" and bound > counted:
+            return Certificate(self.cost, bound, "exact", prices)
+        if self.info.get("proof") != "exact" and prices is not None and bound >= counted:
+            return Certificate(self.cost, bound, "prices", prices)
         return Certificate(self.cost, counted, "counting")
 
     # -- safety and decoding ---------------------------------------------------------------------------------------

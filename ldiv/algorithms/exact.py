@@ -163,8 +163,9 @@ def fewest_stars(
         if found.cost < best.cost:
             best = found
     bound = min(bound, best.cost)
-    if bound == start.info["bound"]:        # the prices prove it
-        info["prices"] = prices
+    info["prices"] = prices
+    if bound > start.info["bound"]:         # more than they prove
+        info["proof"] = "exact"
     return replace(best, algorithm="exact", info={**info, "bound": bound, "optimal": bound == best.cost})
 
 
@@ -204,7 +205,7 @@ def matching(contingency: Contingency, l: int) -> Release:
     entries.add(pairs, left[0][first], ones, len(pairs))
     entries.add(pairs - len(pairs), left[1][second], ones, 0)        # the same groups again
     release = entries.release(c, l=l, algorithm="exact")
-    return replace(release, info={"optimal": True, "bound": release.cost})
+    return replace(release, info={"optimal": True, "bound": release.cost, "proof": "exact"})
 
 
 @register(
