@@ -17,12 +17,13 @@ import numpy as np
 from ldiv.errors import InputError
 
 __all__ = [
-    "ALPHA", "BEST", "C", "DECLARED", "DISTANCE", "EFFORT", "K", "L", "MOST_ROWS", "MOST_VALUES", "NODES", "OBJECTIVE", "PROGRESS", "SEED", "SIZE", "STRENGTH",
+    "ALPHA", "BEST", "C", "DECLARED", "DISTANCE", "EFFORT", "K", "L", "MOST_ROWS", "MOST_SENSITIVE", "MOST_VALUES", "NODES", "OBJECTIVE", "PROGRESS", "SEED", "SIZE", "STRENGTH",
     "TARGET", "THREADS", "TIME_LIMIT", "WEIGHT", "Argument", "Call", "Plan", "Choice", "Flag", "Number", "Whole", "check_options", "hint", "shown",
 ]
 
 MOST_ROWS = 1 << 62             # of a table in all: sums of counts then fit 64 bits, twice over
 MOST_VALUES = (1 << 31) - 1     # of an attribute, and of cells and of groups: codes are int32
+MOST_SENSITIVE = 1 << 26        # values of the sensitive attribute: some arrays have an entry for each
 LONGEST = 80
 
 

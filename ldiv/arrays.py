@@ -41,14 +41,19 @@ def whole(
     InputError
         Not whole numbers, another shape, or an entry out of range, which is named with its place.
     """
-    array = np.asarray(value) if not isinstance(value, np.ma.MaskedArray) else np.asarray([None])
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"{name} must be whole numbers (an array of integers), not a masked array")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{name} must be an array of whole numbers, not {shown(value)}: {error}") from None
     if len(shape) != array.ndim or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise InputError(f"{name} must have shape ({wanted}{',' if len(shape) == 1 else ''}), not {array.shape}")
     if array.dtype.kind not in "iu":
         if array.size:
             raise InputError(f"{name} must be whole numbers (an array of integers), not {array.dtype}")
-        array = array.astype(dtype)
+        array = array.astype(np.int64 if dtype is None else dtype)
     if array.size and (int(array.min()) < low or int(array.max()) > high):
         place = np.unravel_index(int(np.argmax((array < low) | (array > high))), array.shape)
         where = ", ".join(str(int(k)) for k in place)

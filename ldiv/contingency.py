@@ -72,6 +72,7 @@ class Contingency:
         domains, sensitive = tuple(self.domains) if isinstance(self.domains, Sequence) else None, self.sensitive_domain
         if not domains or not all(isinstance(x, Domain) for x in domains) or not isinstance(sensitive, Domain):
             raise InputError(f"domains must be a sequence of Domain and sensitive_domain a Domain, not {shown(self.domains)} and {shown(sensitive)}")
+        sensitive.as_sensitive()
         codes = whole(self.codes, "codes", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, len(domains)))
         target = whole(self.sensitive, "sensitive", low=0, high=sensitive.size - 1, dtype=np.int32)
         count = whole(self.count, "count", low=1, high=MOST_ROWS, shape=(len(target),))
@@ -261,7 +262,7 @@ class Contingency:
 
     def restrict(self, count: Counts) -> tuple[Contingency, Index]:
         """The sub-table with `count` rows of each cell, empty cells and groups left out, and the cells it keeps."""
-        if not isinstance(count, np.ndarray) or count.dtype != np.int64 or count.shape != self.count.shape or (count < 0).any() or (count > self.count).any():
+        if type(count) is not np.ndarray or count.dtype != np.int64 or count.shape != self.count.shape or (count < 0).any() or (count > self.count).any():
             raise InputError("count must be an array of int64, shape (C,), with at least 0 and at most all rows of each cell")
         cells = np.flatnonzero(count).astype(np.int32)
         group = self.group_of_cell[cells]

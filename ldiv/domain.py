@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ldiv.arguments import SIZE, WEIGHT, Flag, shown
+from ldiv.arguments import MOST_SENSITIVE, SIZE, WEIGHT, Flag, shown
 from ldiv.errors import InputError
 from ldiv.taxonomy import Taxonomy
 
@@ -74,6 +74,12 @@ class Domain:
             raise InputError(
                 f"domain of {self.name!r}: the taxonomy has {len(self.taxonomy.leaf)} values, the domain {self.size}"
             )
+
+    def as_sensitive(self) -> Domain:
+        """Itself, where it may be the sensitive attribute's: algorithms keep a count of each of its values."""
+        if self.size > MOST_SENSITIVE:
+            raise InputError(f"size of the domain of {self.name!r} must be at most {MOST_SENSITIVE:,} for a sensitive attribute, not {self.size:,}")
+        return self
 
     def label(self, code: int) -> Any:
         """The value behind a code; the code itself where no label is known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,7 @@ class Microdata:
         domains, target = tuple(self.domains) if isinstance(self.domains, Sequence) else (), self.sensitive_domain
         if not domains or not all(isinstance(x, Domain) for x in domains) or not isinstance(target, Domain):
             raise InputError(f"domains must be a sequence of Domain and sensitive_domain a Domain, not {shown(self.domains)} and {shown(target)}")
+        target.as_sensitive()
         codes = whole(self.codes, "codes", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, len(domains)), order="F")
         if len(codes) > MOST_VALUES:
             raise InputError(f"a table may have at most {MOST_VALUES:,} rows, not {len(codes):,}: count them into a Contingency")
@@ -107,7 +108,7 @@ class Microdata:
         names, picked = list(self.names), []
         for a in [attributes] if isinstance(attributes, str) else attributes:
             position = isinstance(a, (int, np.integer)) and not isinstance(a, bool) and 0 <= a < self.d
-            if not position and a not in names:
+            if not position and (not isinstance(a, Hashable) or a not in names):
                 raise InputError(f"project: {shown(a)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(a, names)}")
             picked.append(int(a) if position else names.index(a))       # type: ignore[arg-type,call-overload]
         if not picked or len(set(picked)) < len(picked):

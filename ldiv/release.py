@@ -41,8 +41,7 @@ class Subdomain:
     text: str
 
     def __post_init__(self) -> None:
-        codes = tuple(whole(list(self.codes) if isinstance(self.codes, (Sequence, np.ndarray)) else self.codes, "codes of a sub-domain",
-                            low=0, high=MOST_VALUES - 1).tolist())
+        codes = tuple(whole(self.codes, "codes of a sub-domain", low=0, high=MOST_VALUES - 1).tolist())
         if not codes or any(a >= b for a, b in zip(codes, codes[1:], strict=False)):
             raise InputError(f"a sub-domain must hold at least one code, ascending, not {shown(codes)}")
         if not isinstance(self.text, str):
@@ -158,7 +157,7 @@ class Release:
         count = whole(count, "count", low=0, high=MOST_ROWS, shape=(len(group),), own=False)
         if (rows := total(count)) > MOST_ROWS:
             raise InputError(f"a release may have at most 2**62 rows, not {rows:,}")
-        kinds = _checked_subdomains(contingency, subdomains or ())
+        kinds = _checked_subdomains(contingency, () if subdomains is None else subdomains)
         if published is not None:
             published = _checked_published(contingency, published, kinds)
             if len(group) and int(group.max()) >= len(published):
@@ -405,7 +404,7 @@ class Release:
 def _checked_subdomains(contingency: Contingency, subdomains: Any) -> tuple[tuple[Subdomain, ...], ...]:
     """For each attribute its sub-domains."""
     kinds = tuple(tuple(x) if isinstance(x, Sequence) else x for x in subdomains) if isinstance(subdomains, Sequence) else subdomains
-    if kinds == ():
+    if isinstance(kinds, tuple) and not kinds:
         return tuple(() for _ in range(contingency.d))
     if not isinstance(kinds, tuple) or len(kinds) != contingency.d or not all(
         isinstance(x, tuple) and all(isinstance(y, Subdomain) for y in x) for x in kinds
