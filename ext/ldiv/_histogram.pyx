@@ -138,7 +138,7 @@ cdef class Histogram:
         """Take several rows at once: O(k), or O(log k) for each of few."""
         cdef row_t low = self.indptr[g], high = self.indptr[g + 1], at
         cdef index_t other
-        if many * 8 < high - low:
+        if many < (high - low) // 8:
             while many > 0:
                 self.lower(g, c)
                 many -= 1
