@@ -71,7 +71,7 @@ def test_exit_codes_and_messages(people, tmp_path):
         (("anonymize", people, *ASK, "-o", "x.csv", "--also", "k=9"), 2, "the whole table as one group does not satisfy it (it has 4)"),
         (("check", tmp_path / "none.csv", *ASK), 2, "no file"),
         (("check", people, "-q", "Age"), 2, "Missing option"),
-        (("verify", people, tmp_path / "none.npz"), 2, "no certificate file"),
+        (("certify", people, tmp_path / "none.npz"), 2, "no certificate file"),
         (("check", headless, *ASK), 2, "name the columns with --names if the file has no header"),
         (("datasets", "acs1900", "-o", "x.csv"), 2, "no data set 'acs1900'"),
     ]:
