@@ -4,7 +4,7 @@ Modes, chosen by the environment and stamped in build/mode so that a change of m
 
 =============================  =========================================================================
 (none)                         release: -O3, no run-time checks
-``LDIV_DEBUG=1``               bounds, wraparound and initialisation checks on; -O1 -g
+``LDIV_DEBUG=1``               bounds and initialisation checks on, no index from the end; -O1 -g
 ``LDIV_SANITIZE=address,...``  debug plus the C compiler's sanitizers
 ``LDIV_LINETRACE=1``           line tracing for coverage; the C files lie beside the .pyx
 ``LDIV_ANNOTATE=1``            release plus Cython's annotated HTML beside the .pyx
@@ -39,7 +39,7 @@ stamp.write_text(mode)
 directives = {
     "language_level": 3,
     "boundscheck": debug,
-    "wraparound": debug,
+    "wraparound": False,        # an index of -1 is an error of the kernel: seen in a debug build, never meant
     "initializedcheck": debug,
     "cdivision": True,
     "embedsignature": True,

@@ -12,16 +12,15 @@ import numpy as np
 from ldiv.algorithms import get
 from ldiv.coarsening import Bins
 from ldiv.coarsening import coarsen as coarsen_frame
+from ldiv.constraints import compose
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError
 from ldiv.frames import named, open_frame
 from ldiv.microdata import Microdata
-from ldiv.principles import Principle, enforce
-from ldiv.privacy import require_eligible, validate_l
-from ldiv.protection import solve_protected
+from ldiv.principles import Principle
+from ldiv.privacy import validate_l
 from ldiv.publication import publish
 from ldiv.release import Release
-from ldiv.several import solve_several
 
 __all__ = ["anonymize", "solve"]
 
@@ -141,10 +140,7 @@ def anonymize(
     if len(targets) == 1:
         release = solve(microdata(targets[0]), l, algorithm=algorithm, seed=seed, **options)
     else:
-        also = options.pop("also", ())
-        release = solve_several(
-            [microdata(name) for name in targets], l, lambda data: solve(data, l, algorithm=algorithm, seed=seed, **options), also
-        )
+        release = compose([microdata(name) for name in targets], l, get(algorithm), seed=seed, **options)
     return publish(
         drawn(release, seed), source, frame, targets, star=star, order="random" if shuffle else order, drop=named(drop, source.columns, "drop"),
         only_named=only_named, star_is_null=star_is_null, hierarchies=hierarchies,
@@ -192,15 +188,7 @@ def solve(
     >>> ldiv.solve(data, l=2).codes.tolist()
     [[0, 0], [0, 0], [1, -1], [1, -1]]
     """
-    l = validate_l(l)
-    chosen = get(algorithm)
-    contingency = data.contingency if isinstance(data, Microdata) else data
-    require_eligible(contingency, l)
-    if protect and contingency.n:
-        release = solve_protected(contingency, l, chosen, [protect] if isinstance(protect, str) else list(protect), seed=seed, **options)
-    else:
-        release = chosen.solve(contingency, l, seed=seed, **options)
-    return drawn(enforce(release, also).verify(), seed)
+    return drawn(compose([data], validate_l(l), get(algorithm), seed=seed, protect=protect, also=also, **options), seed)
 
 
 def drawn(release: Release, seed: int | None) -> Release:

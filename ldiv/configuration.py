@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _configuration
+import ldiv._configuration as _configuration
 from ldiv.prices import Market
 
 __all__ = ["ConfigurationDual", "ascend"]
@@ -56,7 +57,7 @@ class ConfigurationDual:
         self.parts = [np.ascontiguousarray(part) for part in np.split(listed, cuts)]
         self.alone = self.threads == 1 or (int(pairs[-1]) if len(pairs) else 0) < SMALL
 
-    def __call__(self, price: NDArray[np.float64], spread: Callable[..., object] = map) -> tuple[float, NDArray[np.int64]]:
+    def __call__(self, price: NDArray[np.float64], spread: Callable[..., Any] = map) -> tuple[float, NDArray[np.int64]]:
         """The bound that these prices prove, in floats, and for each cell its rows less those that groups take: the direction of ascent.
 
         O(patterns * cells) and a sort of the rows that pay, in each group that has any.
@@ -71,7 +72,9 @@ class ConfigurationDual:
             )
             return usage
 
-        taken = sum(spread(part, self.parts), np.zeros(len(self.count), dtype=np.int64))
+        taken = np.zeros(len(self.count), dtype=np.int64)
+        for usage in spread(part, self.parts):
+            taken += usage
         return float(self.count @ price - self.gain.sum()), self.count - taken
 
 

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv import _contingency, _keys  # type: ignore[attr-defined]
+from ldiv.arguments import MOST_ROWS, MOST_VALUES, shown
+from ldiv.arrays import seal, total, whole
+from ldiv.errors import InputError
 from ldiv.microdata import Domain, Microdata
 
 __all__ = ["Contingency", "ascending", "rank_rows"]
@@ -28,6 +31,9 @@ DIRECT_SPAN = 1 << 20
 class Contingency:
     """Cells in CSR: group g has the cells ``indptr[g] : indptr[g + 1]``, sorted by SA code.
 
+    Everything is checked when one is built, and its arrays cannot be written to. All rows together may be as many as 2**62; no algorithm takes more
+    time or space for more rows in the same cells.
+
     Attributes
     ----------
     codes : ndarray of int32, shape (s, d)
@@ -36,9 +42,22 @@ class Contingency:
     sensitive : ndarray of int32, shape (C,)
         SA code of each cell.
     count : ndarray of int64, shape (C,)
-        Rows of each cell.
+        Rows of each cell, at least 1.
     domains, sensitive_domain
         As in Microdata.
+
+    Raises
+    ------
+    InputError
+        Naming the array, the entry and what it may be; more than 2**62 rows.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> domains, disease = (ldiv.Domain("Age", 2),), ldiv.Domain("Disease", 2)
+    >>> cells = ldiv.Contingency([[0], [1]], [0, 2, 4], [0, 1, 0, 1], [2**60, 2**60, 1, 3], domains, disease)
+    >>> ldiv.solve(cells, 2).stars
+    4
     """
 
     codes: Codes
@@ -48,6 +67,48 @@ class Contingency:
     domains: tuple[Domain, ...]
     sensitive_domain: Domain
     data: Microdata | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        domains, sensitive = tuple(self.domains) if isinstance(self.domains, Sequence) else None, self.sensitive_domain
+        if not domains or not all(isinstance(x, Domain) for x in domains) or not isinstance(sensitive, Domain):
+            raise InputError(f"domains must be a sequence of Domain and sensitive_domain a Domain, not {shown(self.domains)} and {shown(sensitive)}")
+        sensitive.as_sensitive()
+        codes = whole(self.codes, "codes", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, len(domains)))
+        target = whole(self.sensitive, "sensitive", low=0, high=sensitive.size - 1, dtype=np.int32)
+        count = whole(self.count, "count", low=1, high=MOST_ROWS, shape=(len(target),))
+        indptr = whole(self.indptr, "indptr", low=0, high=len(target), shape=(len(codes) + 1,))
+        for j, domain in enumerate(domains):
+            whole(codes[:, j], f"codes of {domain.name!r}", low=0, high=domain.size - 1, dtype=np.int32)
+        if len(target) > MOST_VALUES:
+            raise InputError(f"a table may have at most {MOST_VALUES:,} cells, not {len(target):,}")
+        if indptr[0] != 0 or indptr[-1] != len(target) or (np.diff(indptr) < 1).any():
+            raise InputError(f"indptr must ascend from 0 to the number of cells, {len(target):,}, and no group may be empty")
+        if not _contingency.strictly_ascending(codes):
+            raise InputError("codes must ascend, row by row: every group of equal rows stands once")
+        inner = np.ones(len(target), dtype=bool)
+        inner[indptr[:-1]] = False
+        if (np.diff(target, prepend=0)[inner] < 1).any():
+            raise InputError("sensitive must ascend in every group: every cell stands once")
+        if (rows := total(count)) > MOST_ROWS:
+            raise InputError(f"a table may have at most 2**62 = {MOST_ROWS:,} rows, not {rows:,}: sums of counts must fit 64 bits; divide all counts")
+        self.__dict__.update(codes=codes, indptr=indptr, sensitive=target, count=count, domains=domains)
+        if self.data is not None:
+            same = self.data.contingency if isinstance(self.data, Microdata) else None
+            if same is None or any(not np.array_equal(getattr(same, x), getattr(self, x)) for x in ("codes", "indptr", "sensitive", "count")):
+                raise InputError("data must be the Microdata whose cells these are, or None")
+
+    @classmethod
+    def _made(
+        cls, codes: Codes, indptr: Counts, sensitive: Codes, count: Counts, domains: tuple[Domain, ...], sensitive_domain: Domain,
+        data: Microdata | None = None,
+    ) -> Contingency:
+        """One of arrays that this package has just made: nothing is looked at again."""
+        seal(codes, indptr, sensitive, count)
+        made = object.__new__(cls)
+        made.__dict__.update(
+            codes=codes, indptr=indptr, sensitive=sensitive, count=count, domains=domains, sensitive_domain=sensitive_domain, data=data
+        )
+        return made
 
     @property
     def n(self) -> int:
@@ -71,7 +132,9 @@ class Contingency:
     @cached_property
     def group_of_cell(self) -> Index:
         """The group of each cell."""
-        return np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
+        group = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
+        seal(group)
+        return group
 
     @property
     def sizes(self) -> list[int]:
@@ -96,20 +159,20 @@ class Contingency:
             return cls._from_many_columns(data)
         key: NDArray[Any] = np.empty(data.n, dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
         _keys.pack(data.codes, data.sensitive, digits, key)
-        if direct:
+        if direct and data.n < 1 << 32:
             distinct, count = _keys.count_direct(key, whole)
         else:
             key.sort()
             distinct, count = _keys.count_sorted(key)
         del key
         codes, indptr, sensitive = _keys.unpack(distinct, digits)
-        return cls(codes, indptr, sensitive, count, data.domains, data.sensitive_domain, data)
+        return cls._made(codes, indptr, sensitive, count, data.domains, data.sensitive_domain, data)
 
     @classmethod
     def _from_many_columns(cls, data: Microdata) -> Contingency:
         """The cells where a row's key does not fit 64 bits."""
         cell_of_row, first, boundary = _rank_cells(data)
-        return cls(
+        return cls._made(
             np.ascontiguousarray(data.codes[first[boundary[:-1]]]), boundary, data.sensitive[first],
             _contingency.tally(cell_of_row, len(first)), data.domains, data.sensitive_domain, data,
         )
@@ -118,11 +181,15 @@ class Contingency:
     def cell_of_row(self) -> Index | None:
         """Which cell each row is in, int32, shape (n,), found when first asked for; None for a projection, whose rows are cells of another
         contingency."""
-        return None if self.data is None else _rank_cells(self.data)[0]
+        if self.data is None:
+            return None
+        cell = _rank_cells(self.data)[0]
+        seal(cell)
+        return cell
 
     def project(self, attributes: Sequence[int]) -> tuple[Contingency, Index]:
         """The contingency on some attributes only, and which of its cells each cell here falls in. O(C), or a sort where keys are large."""
-        picked = list(attributes)
+        picked = self._picked(attributes)
         digits, direct, whole = _digits([*(self.domains[j].size for j in picked), self.m], len(self.count))
         if whole > 1 << 64:
             return self._project_many(picked)
@@ -138,10 +205,19 @@ class Contingency:
                 cell_of_cell, distinct = _keys.rank_hashed(self._packed(picked, digits, whole))
         codes, indptr, sensitive = _keys.unpack(distinct, digits)
         count = _contingency.tally(cell_of_cell, len(distinct), self.count)
-        return Contingency(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain), cell_of_cell
+        made = Contingency._made(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain)
+        return made, cell_of_cell
+
+    def _picked(self, attributes: Sequence[int]) -> list[int]:
+        """Attributes by position, each at most once."""
+        picked = list(attributes)
+        if any(isinstance(j, bool) or not isinstance(j, (int, np.integer)) or not 0 <= j < self.d for j in picked) or len(set(picked)) < len(picked):
+            raise InputError(f"attributes must be different positions, at least 0 and at most {self.d - 1}, not {shown(picked)}")
+        return [int(j) for j in picked]
 
     def counts(self, attributes: Sequence[int]) -> tuple[Counts, Counts]:
         """`indptr` and `count` of a projection on ascending attributes, cheaper than all of it: one sort of keys that carry their rows."""
+        attributes = self._picked(attributes)
         if self._carrying is None:
             projected, _ = self.project(sorted(attributes))
             return projected.indptr, projected.count
@@ -166,7 +242,7 @@ class Contingency:
         return self._packed(list(range(self.d)), radix, 1 << sum(widths), bits, self.count), widths, bits
 
     def _packed(self, picked: list[int], digits: NDArray[np.uint64], whole: int, bits: int = 0, low: Counts | None = None) -> NDArray[Any]:
-        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits <= 1 << 32 else np.uint64)
+        key: NDArray[Any] = np.empty(len(self.count), dtype=np.uint32 if whole << bits < 1 << 32 else np.uint64)
         _keys.pack_cells(self.codes, np.array(picked, dtype=np.int32), self.indptr, self.sensitive, digits, key, bits, low)
         return key
 
@@ -178,7 +254,7 @@ class Contingency:
         domains = tuple(self.domains[j] for j in picked)
         cell_of_cell, first, boundary = rank_rows(columns, [*(x.size for x in domains), self.m], split=True)
         leaders = group_of_cell[first[boundary[:-1]]]
-        projected = Contingency(
+        projected = Contingency._made(
             np.ascontiguousarray(parts[leaders]), boundary, self.sensitive[first],
             _contingency.tally(cell_of_cell, len(first), self.count), domains, self.sensitive_domain,
         )
@@ -186,10 +262,12 @@ class Contingency:
 
     def restrict(self, count: Counts) -> tuple[Contingency, Index]:
         """The sub-table with `count` rows of each cell, empty cells and groups left out, and the cells it keeps."""
+        if type(count) is not np.ndarray or count.dtype != np.int64 or count.shape != self.count.shape or (count < 0).any() or (count > self.count).any():
+            raise InputError("count must be an array of int64, shape (C,), with at least 0 and at most all rows of each cell")
         cells = np.flatnonzero(count).astype(np.int32)
         group = self.group_of_cell[cells]
         starts = np.flatnonzero(np.diff(group, prepend=-1))
-        part = Contingency(
+        part = Contingency._made(
             np.ascontiguousarray(self.codes[group[starts]]), np.append(starts, len(cells)).astype(np.int64),
             self.sensitive[cells], count[cells], self.domains, self.sensitive_domain,
         )

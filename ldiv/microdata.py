@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldiv import frames
+from ldiv.arguments import MOST_VALUES, hint, shown
+from ldiv.arrays import seal, whole
 from ldiv.domain import Domain
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.table.text import merge_alike
@@ -28,7 +30,8 @@ MISSING_DEFAULT = {"qi": "value", "sensitive": "error"}
 class Microdata:
     """A table of d quasi-identifiers and one sensitive attribute, as integer codes.
 
-    Build one with :meth:`from_frame` or :meth:`from_codes`; both check everything.
+    Build one with :meth:`from_frame` or :meth:`from_codes`. Everything is checked when one is built, however that is done, and its arrays cannot be
+    written to; arrays that others can write to are copied.
 
     Attributes
     ----------
@@ -54,6 +57,19 @@ class Microdata:
     domains: tuple[Domain, ...]
     sensitive_domain: Domain
     source: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        domains, target = tuple(self.domains) if isinstance(self.domains, Sequence) else (), self.sensitive_domain
+        if not domains or not all(isinstance(x, Domain) for x in domains) or not isinstance(target, Domain):
+            raise InputError(f"domains must be a sequence of Domain and sensitive_domain a Domain, not {shown(self.domains)} and {shown(target)}")
+        target.as_sensitive()
+        codes = whole(self.codes, "codes", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, len(domains)), order="F")
+        if len(codes) > MOST_VALUES:
+            raise InputError(f"a table may have at most {MOST_VALUES:,} rows, not {len(codes):,}: count them into a Contingency")
+        sensitive = whole(self.sensitive, "sensitive", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(len(codes),))
+        for column, domain in [*zip(codes.T, domains, strict=True), (sensitive, target)]:
+            _checked(column, domain)
+        self.__dict__.update(codes=codes, sensitive=sensitive, domains=domains)
 
     @property
     def n(self) -> int:
@@ -83,9 +99,21 @@ class Microdata:
         return Contingency.from_microdata(self)
 
     def project(self, attributes: Sequence[int | str]) -> Microdata:
-        """The same rows with only some QI attributes (by position or name), in the order given."""
-        names = list(self.names)
-        picked = [names.index(a) if isinstance(a, str) else int(a) for a in attributes]
+        """The same rows with only some QI attributes (by position or name), in the order given.
+
+        Raises
+        ------
+        InputError
+            No attribute, one that there is not, or one named twice.
+        """
+        names, picked = list(self.names), []
+        for a in [attributes] if isinstance(attributes, str) else attributes:
+            position = isinstance(a, (int, np.integer)) and not isinstance(a, bool) and 0 <= a < self.d
+            if not position and (not isinstance(a, Hashable) or a not in names):
+                raise InputError(f"project: {shown(a)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(a, names)}")
+            picked.append(int(a) if position else names.index(a))       # type: ignore[arg-type,call-overload]
+        if not picked or len(set(picked)) < len(picked):
+            raise InputError(f"project: name at least one quasi-identifier, each at most once, not {shown(attributes)}")
         return Microdata(
             np.asfortranarray(self.codes[:, picked]), self.sensitive,
             tuple(self.domains[j] for j in picked), self.sensitive_domain, self.source,
@@ -159,8 +187,16 @@ class Microdata:
         InputError
             Naming the attribute, row and code that does not fit.
         """
-        array = np.asarray(codes)
-        target = np.asarray(sensitive)
+        try:
+            array, target = np.asarray(codes), np.asarray(sensitive)
+        except ValueError as error:
+            raise InputError(f"codes must be a table of integers, all rows of one length, and sensitive a list of them: {error}") from None
+        for name, given in (("sizes", sizes), ("names", names), ("domains", domains)):
+            if given is not None and (isinstance(given, (str, bytes)) or not hasattr(given, "__len__")):
+                raise InputError(f"{name} must be a sequence with an entry for each attribute, not {shown(given)}")
+        for domain in [*(domains or []), *([] if sensitive_domain is None else [sensitive_domain])]:
+            if not isinstance(domain, Domain):
+                raise InputError(f"domains must be Domain objects, not {shown(domain)}")
         if array.ndim != 2 or array.shape[1] == 0:
             raise InputError(f"codes must have shape (n, d) with d >= 1, not {array.shape}")
         if target.shape != (array.shape[0],):
@@ -173,21 +209,23 @@ class Microdata:
             if sizes is not None and len(sizes) not in (d, d + 1):
                 raise InputError(f"sizes must have {d} entries (or {d + 1} with the sensitive one), not {len(sizes)}")
             domains = [
-                Domain(name, int(sizes[j]) if sizes is not None else _seen_size(array[:, j]))
+                Domain(name, sizes[j] if sizes is not None else _seen_size(array[:, j], name))
                 for j, name in enumerate(names)
             ]
             if sensitive_domain is None:
                 declared = sizes is not None and len(sizes) == d + 1
-                size = int(sizes[d]) if declared and sizes is not None else _seen_size(target)
+                size = sizes[d] if declared and sizes is not None else _seen_size(target, sensitive_name)
                 sensitive_domain = Domain(sensitive_name, size)
         elif len(domains) != d:
             raise InputError(f"{len(domains)} domains for {d} attributes")
         if sensitive_domain is None:
-            sensitive_domain = Domain(sensitive_name, _seen_size(target))
+            sensitive_domain = Domain(sensitive_name, _seen_size(target, sensitive_name))
         packed = np.empty((n, d), dtype=np.int32, order="F")
         for j, domain in enumerate(domains):
             packed[:, j] = _checked(array[:, j], domain)
-        return cls(packed, np.ascontiguousarray(_checked(target, sensitive_domain)), tuple(domains), sensitive_domain)
+        sensitive = np.array(_checked(target, sensitive_domain), dtype=np.int32)
+        seal(packed, sensitive)
+        return cls(packed, sensitive, tuple(domains), sensitive_domain)
 
     @classmethod
     def from_frame(
@@ -254,6 +292,7 @@ class Microdata:
             packed[:, j], domain = _encode(source, name, policy["qi"], "qi", declared.get(name))
             found.append(domain)
         target, sensitive_domain = _encode(source, sensitive, policy["sensitive"], "sensitive", declared.get(sensitive))
+        seal(packed, target)
         return cls(packed, target, tuple(found), sensitive_domain, source.snapshot() if keep else None)
 
     @classmethod
@@ -271,7 +310,11 @@ class Microdata:
         return _encode(source, sensitive, _missing_policy(missing)["sensitive"], "sensitive", None)
 
 
-def _seen_size(codes: NDArray[Any]) -> int:
+def _seen_size(codes: NDArray[Any], name: str) -> int:
+    if codes.size and codes.dtype.kind not in "iub":
+        raise InputError(f"codes of {name!r} must be integers, not {codes.dtype}")
+    if codes.size and not 0 <= int(codes.max()) < MOST_VALUES:
+        raise InputError(f"codes of {name!r} must be at least 0 and less than {MOST_VALUES:,}, not {int(codes.max())}")
     return int(codes.max()) + 1 if codes.size else 1
 
 
@@ -283,7 +326,7 @@ def _checked(codes: NDArray[Any], domain: Domain) -> NDArray[np.int32]:
         raise InputError(
             f"code {codes[bad[0]]} of {domain.name!r} in row {bad[0]} is outside its domain 0..{domain.size - 1}"
         )
-    return codes.astype(np.int32)
+    return codes.astype(np.int32, copy=False)
 
 
 def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:

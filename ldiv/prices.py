@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv import _prices
+from ldiv.arguments import THREADS
+from ldiv.arrays import dot
 from ldiv.contingency import Contingency
 
 __all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
@@ -69,15 +71,20 @@ class Market:
         Patterns with at most this many stars, and the all-star one.
     threads : int, optional
         Default: two, or one where there is one core. The result does not depend on it.
+    rows : ndarray of int64, optional
+        The rows of each cell where `contingency` counts them in larger units: what a bound is about.
     """
 
-    def __init__(self, contingency: Contingency, l: int, most: int, threads: int | None = None) -> None:
+    def __init__(
+        self, contingency: Contingency, l: int, most: int, threads: int | None = None, rows: NDArray[np.int64] | None = None
+    ) -> None:
         c = self.contingency = contingency
+        self.rows = c.count if rows is None else rows
         self.l, self.most = l, min(most, c.d)
         priced = patterns_up_to(c.weights.tolist(), most)
         self.patterns = [kept for kept, _ in priced]
         self.stars = [cost for _, cost in priced]           # of a row, each times its attribute's weight
-        self.threads = threads or min(2, os.cpu_count() or 1)
+        self.threads = THREADS.check(threads) or min(2, os.cpu_count() or 1)
         self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)       # within its pattern
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []
@@ -130,7 +137,7 @@ class Market:
         """
         # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
         cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
-        total = _prices.exact_bound(self.place(), self.costs(prices), self.contingency.count, int(cap))
+        total = dot(self.rows, _prices.cheapest(self.place(), self.costs(prices), int(cap)))
         return max(0, -(-total // SCALE))
 
     def costs(self, prices: Prices) -> NDArray[np.int64]:

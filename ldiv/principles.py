@@ -6,22 +6,20 @@ A principle is monotone when the union of two groups that satisfy it satisfies i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from math import comb
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiv import _contingency
-from ldiv.contingency import rank_rows
-from ldiv.errors import InputError, UnsafeReleaseError
+from ldiv.arguments import ALPHA, DISTANCE, STRENGTH, Argument, C, K, L
+from ldiv.contingency import Contingency, rank_rows
+from ldiv.privacy import as_microdata
 from ldiv.release import Release
 
-__all__ = ["AlphaK", "Distinct", "Entropy", "Frequency", "KAnonymity", "Principle", "Recursive", "TCloseness", "audit", "enforce"]
+__all__ = ["AlphaK", "Distinct", "Entropy", "Frequency", "Histograms", "KAnonymity", "Principle", "Recursive", "TCloseness", "audit", "histograms", "histograms_of"]
 
-SUBSETS = 1000              # levels with more projections than this are passed over
 EPSILON = 1e-12             # sums of floats that should reach a bound exactly
 
 
@@ -48,7 +46,20 @@ class Histograms:
 
 
 class Principle:
-    """What must hold in every QI-group. `level` is the strength each group has, to compare with what is asked."""
+    """What must hold in every QI-group. `level` is the strength each group has, to compare with what is asked.
+
+    A user's own needs ``level`` and ``holds``, both from the histograms of groups to an array with an entry a group, and must be monotone: a union of
+    groups that satisfy it satisfies it.
+    """
+
+    def __post_init__(self) -> None:
+        for name, declared in self.parameters().items():
+            object.__setattr__(self, name, declared.check(getattr(self, name), f"{name} of {type(self).__name__}"))
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        """What each parameter may be."""
+        return {}
 
     def level(self, groups: Histograms) -> NDArray[Any]:
         raise NotImplementedError
@@ -63,6 +74,10 @@ class KAnonymity(Principle):
 
     k: int
 
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"k": K}
+
     def level(self, groups: Histograms) -> NDArray[Any]:
         return groups.size
 
@@ -76,11 +91,15 @@ class Frequency(Principle):
 
     l: int
 
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"l": L}
+
     def level(self, groups: Histograms) -> NDArray[Any]:
         return groups.size // np.maximum(groups.height, 1)
 
     def holds(self, groups: Histograms) -> NDArray[np.bool_]:
-        return np.asarray(groups.size >= self.l * groups.height)
+        return np.asarray(groups.size // self.l >= groups.height)
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,10 @@ class AlphaK(Principle):
 
     alpha: float
     k: int
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"alpha": ALPHA, "k": K}
 
     def level(self, groups: Histograms) -> NDArray[Any]:
         return groups.height / np.maximum(groups.size, 1)
@@ -103,6 +126,10 @@ class Distinct(Principle):
 
     l: int
 
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"l": L}
+
     def level(self, groups: Histograms) -> NDArray[Any]:
         return np.diff(groups.indptr)
 
@@ -115,6 +142,10 @@ class Entropy(Principle):
     """The entropy of every group's SA values is at least log l (Machanavajjhala et al. 2006). The level is the exponential of the entropy."""
 
     l: float
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"l": STRENGTH}
 
     def level(self, groups: Histograms) -> NDArray[Any]:
         size = np.maximum(groups.size, 1)
@@ -133,11 +164,16 @@ class Recursive(Principle):
     c: float
     l: int
 
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"c": C, "l": L}
+
     def level(self, groups: Histograms) -> NDArray[Any]:
         number = np.repeat(np.arange(len(groups.indptr) - 1), np.diff(groups.indptr))
         order = np.lexsort((-groups.count, number))
         rank = np.arange(len(number)) - groups.indptr[:-1][number]
-        tail = np.bincount(number, weights=groups.count[order] * (rank >= self.l - 1), minlength=len(groups.indptr) - 1)
+        rest = groups.count[order] * (rank >= self.l - 1)
+        tail = np.add.reduceat(rest, groups.indptr[:-1]) if len(rest) else np.zeros(0, dtype=np.int64)
         with np.errstate(divide="ignore"):
             return np.where(tail > 0, groups.height / tail, np.inf)
 
@@ -151,6 +187,10 @@ class TCloseness(Principle):
     values equally far (Li et al. 2007). The level is the distance; it is convex, so that a union is no farther than its parts."""
 
     t: float
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Argument]:
+        return {"t": DISTANCE}
 
     def level(self, groups: Histograms) -> NDArray[Any]:
         share = groups.total / max(groups.total.sum(), 1)
@@ -178,7 +218,7 @@ def audit(
 
     Parameters
     ----------
-    frame : any table that :func:`ldiv.check` takes, or Microdata
+    frame : any table that :func:`ldiv.check` takes
     qi, sensitive : columns
     c : float, default 2
         For recursive (c, l)-diversity, whose largest l is reported.
@@ -203,14 +243,12 @@ def audit(
     >>> found["k"], found["l"], found["distinct_l"], round(found["entropy_l"], 6), found["t"]
     (2, 2, 2, 2.0, 0.0)
     """
-    from ldiv.privacy import as_microdata
-
-    data = as_microdata(frame, qi, sensitive, missing)
-    contingency = data.contingency
+    c = C.check(c)
+    contingency = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
     groups = Histograms(
         contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, contingency.sensitive_domain.ordered
     )
-    if not data.n:
+    if not contingency.n:
         return dict.fromkeys(("k", "l", "distinct_l", "entropy_l", "alpha", "recursive_l", "t", "unique"), 0)
     largest = 0
     while largest < contingency.m and Recursive(c, largest + 1).holds(groups).all():
@@ -222,104 +260,16 @@ def audit(
     }
 
 
+def histograms_of(
+    c: Contingency, group: NDArray[np.integer], sensitive: NDArray[np.int32], count: NDArray[np.int64], groups: int
+) -> Histograms:
+    """The SA histograms of numbered groups of entries (group, SA code, rows)."""
+    rank, first, bounds = rank_rows([group.astype(np.int32), sensitive], [max(groups, 1), c.m], split=True)
+    return Histograms(bounds, sensitive[first], _contingency.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered)
+
+
 def histograms(release: Release, group: NDArray[np.integer], groups: int, entry: NDArray[np.int64] | None = None) -> Histograms:
     """The SA histograms of numbered groups of a release's entries, or of some of them."""
     c = release.contingency
     cell, count = (release.cell, release.count) if entry is None else (release.cell[entry], release.count[entry])
-    rank, first, bounds = rank_rows([group.astype(np.int32), c.sensitive[cell]], [max(groups, 1), c.m], split=True)
-    return Histograms(
-        bounds, c.sensitive[cell[first]], _contingency.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered
-    )
-
-
-def enforce(release: Release, principles: Sequence[Principle]) -> Release:
-    """Merge the groups that violate a principle, with few more stars first, until every group satisfies all.
-
-    l-diversity survives, because unions of l-eligible groups are l-eligible. Where a release publishes sub-domains this is refused.
-
-    Raises
-    ------
-    InputError
-        A principle that even the whole table does not satisfy, with the strength it has.
-
-    Notes
-    -----
-    As in the cascade, attribute after attribute is starred: violating groups that agree on what is kept are merged where their union
-    satisfies everything. What is left becomes one group, which the smallest others join until it satisfies everything, too. O(2^d entries) at
-    worst; each pass reads only the groups that still violate something.
-    """
-    if not principles or not release.n:
-        return release
-    if not release.is_suppression:
-        raise InputError("also= works with algorithms that publish values and stars only")
-    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
-    whole = histograms(release, np.zeros(len(number), dtype=np.int64), 1)
-    for principle in principles:
-        if not principle.holds(whole)[0]:
-            raise InputError(f"{principle}: the whole table as one group does not satisfy it (it has {principle.level(whole)[0]:.4g})")
-    groups = histograms(release, number, release.groups)
-    violating = ~_all_hold(principles, groups)
-    if not violating.any():
-        return release
-    union = np.arange(release.groups)
-    for kept in _projections(release):
-        if not violating.any():
-            break
-        _merge_on(release, principles, kept, violating, union)
-    if violating.any():
-        _merge_rest(release, principles, groups.size, violating, union)
-    again = Release.from_entries(
-        release.contingency, union[number], release.cell, release.count, l=release.l, algorithm=release.algorithm,
-        info={key: value for key, value in release.info.items() if key != "phase"},
-    )
-    number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
-    if not _all_hold(principles, histograms(again, number, again.groups)).all():
-        raise UnsafeReleaseError(f"{release.algorithm}: a group violates {', '.join(map(str, principles))} after merging")
-    return replace(again, star=release.star)
-
-
-def _all_hold(principles: Sequence[Principle], groups: Histograms) -> NDArray[np.bool_]:
-    return np.asarray(np.logical_and.reduce([principle.holds(groups) for principle in principles]))
-
-
-def _projections(release: Release) -> list[tuple[int, ...]]:
-    """What may be kept: least weight of stars first, then the largest domains starred first, so that most groups meet."""
-    c = release.contingency
-    levels = [k for k in range(c.d) if comb(c.d, k) <= SUBSETS]
-    subsets = [kept for k in levels for kept in combinations(range(c.d), c.d - k)]
-    sizes, weights = np.log(c.sizes), c.weights
-    return sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept))
-
-
-def _merge_on(
-    release: Release, principles: Sequence[Principle], kept: tuple[int, ...], violating: NDArray[np.bool_], union: NDArray[np.int64]
-) -> None:
-    """Merge violating groups that publish the same values for the kept attributes, where their union satisfies everything."""
-    columns = [np.ascontiguousarray(release.published[:, j]) for j in kept]
-    able = np.flatnonzero(np.logical_and.reduce([violating, *(column >= 0 for column in columns)]))
-    if len(able) < 2:
-        return
-    pool, first, _ = rank_rows([column[able] for column in columns], [release.contingency.sizes[j] for j in kept])
-    entry, member = release.entries_of(able)
-    good = _all_hold(principles, histograms(release, pool[member], len(first), entry))[pool]
-    union[able[good]] = able[first][pool[good]]
-    violating[able[good]] = False
-
-
-def _merge_rest(
-    release: Release, principles: Sequence[Principle], sizes: NDArray[np.int64], violating: NDArray[np.bool_], union: NDArray[np.int64]
-) -> None:
-    """One group of all that still violate something, joined by starred rows and by as many of the smallest groups as it needs."""
-    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
-    merged = violating | (release.published < 0).all(axis=1)
-    leaders, unions = np.unique(union, return_inverse=True)
-    merged = np.bincount(unions, weights=merged, minlength=len(leaders)) > 0
-    order = np.argsort(np.bincount(unions, weights=sizes), kind="stable")       # the smallest join first: they cost least
-    while True:
-        one = np.where(merged[unions], leaders[np.argmax(merged)], union)
-        entry = np.flatnonzero(merged[unions][number])
-        if _all_hold(principles, histograms(release, np.zeros(len(entry), dtype=np.int64), 1, entry))[0]:
-            break
-        free = order[~merged[order]]
-        merged[free[: max(1, int(merged.sum()))]] = True
-    union[:] = one
+    return histograms_of(c, group, c.sensitive[cell], count, groups)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldiv import _contingency
+from ldiv.arguments import L
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, NotEligibleError
 from ldiv.microdata import Microdata
@@ -77,11 +78,7 @@ class CheckReport:
 
 def validate_l(l: Any) -> int:
     """l as an int, or a clear refusal."""
-    if isinstance(l, (bool, np.bool_)) or not isinstance(l, (int, np.integer)):
-        raise InputError(f"l must be a whole number, not {l!r} of type {type(l).__name__}")
-    if l < 1:
-        raise InputError(f"l must be at least 1, not {l}")
-    return int(l)
+    return int(L.check(l))
 
 
 def require_eligible(contingency: Contingency, l: int) -> None:
@@ -89,7 +86,7 @@ def require_eligible(contingency: Contingency, l: int) -> None:
     histogram = contingency.histogram
     rows = int(histogram.sum())
     pillar = int(np.argmax(histogram)) if len(histogram) else 0
-    if rows < l * int(histogram[pillar]):
+    if len(histogram) and rows < l * int(histogram[pillar]):
         raise NotEligibleError(contingency.sensitive_domain.label(pillar), int(histogram[pillar]), rows, l)
 
 
@@ -108,9 +105,9 @@ def check(
 
     Parameters
     ----------
-    frame : DataFrame, Table, dict of arrays, or Microdata
+    frame : DataFrame, Table, dict of arrays, Microdata, or Contingency
     qi, sensitive : str
-        Columns; not needed for Microdata.
+        Columns; not needed for Microdata and cells.
     l : int
         At least 1.
     missing : optional
@@ -139,8 +136,7 @@ def check(
     (False, 1, {'Age': '30'}, 1)
     """
     l = validate_l(l)
-    data = as_microdata(frame, qi, sensitive, missing)
-    c = data.contingency
+    c = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
     size, height, pillar = _contingency.heights(c.indptr, c.sensitive, c.count, c.m)
     excess = height - size // l
     violations = [
@@ -151,7 +147,7 @@ def check(
         for g in np.lexsort((np.arange(len(excess)), -excess))[: np.count_nonzero(excess > 0)]
     ]
     largest = int((size // height).min()) if len(size) else 0
-    return CheckReport(not violations, l, largest, c.groups, data.n, violations)
+    return CheckReport(not violations, l, largest, c.groups, c.n, violations)
 
 
 def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[str, str] | None = None) -> int:
@@ -159,9 +155,9 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
 
     Parameters
     ----------
-    frame : DataFrame, Table, dict of arrays, or Microdata
+    frame : DataFrame, Table, dict of arrays, Microdata, or Contingency
     sensitive : str
-        The sensitive column; not needed for Microdata.
+        The sensitive column; not needed for Microdata and cells.
     missing : optional
         As in :meth:`ldiv.Microdata.from_frame`.
 
@@ -185,6 +181,8 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     >>> ldiv.max_l({"Disease": ["flu", "flu", "cold", "cough", "cold"]}, sensitive="Disease")
     2
     """
+    if isinstance(frame, Contingency):
+        return int(frame.n // frame.histogram.max()) if frame.n else 0
     if isinstance(frame, Microdata):
         target, m = frame.sensitive, frame.m
     else:

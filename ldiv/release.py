@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv import _contingency
+from ldiv.arguments import MOST_ROWS, MOST_VALUES, L, shown
+from ldiv.arrays import seal, total, weighted_total, whole
+from ldiv.bounds.certificate import Certificate
+from ldiv.bounds.counting import star_bound
 from ldiv.contingency import Contingency, ascending, rank_rows
 from ldiv.domain import Domain
 from ldiv.errors import InputError, LdivError, UnsafeReleaseError
@@ -20,7 +24,6 @@ from ldiv.frames import Change, Source
 from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
 
 if TYPE_CHECKING:
-    from ldiv.bounds import Certificate
     from ldiv.publication import Publication
 
 __all__ = ["Release", "Subdomain"]
@@ -43,6 +46,14 @@ class Subdomain:
 
     codes: tuple[int, ...]
     text: str
+
+    def __post_init__(self) -> None:
+        codes = tuple(whole(self.codes, "codes of a sub-domain", low=0, high=MOST_VALUES - 1).tolist())
+        if not codes or any(a >= b for a, b in zip(codes, codes[1:], strict=False)):
+            raise InputError(f"a sub-domain must hold at least one code, ascending, not {shown(codes)}")
+        if not isinstance(self.text, str):
+            raise InputError(f"the text of a sub-domain must be a str, not {shown(self.text)}")
+        object.__setattr__(self, "codes", codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +103,32 @@ class Release:
     star: str | None = "*"
     draw: int = field(default_factory=lambda: secrets.randbits(128), repr=False)
     publication: Publication | None = field(default=None, repr=False)
+    _sealed: tuple[Any, ...] = field(default=(), repr=False)        # what was looked at, so that a copy with another star need not be
+
+    def __post_init__(self) -> None:
+        parts = self.contingency, self.published, self.indptr, self.cell, self.count, self.subdomains
+        if len(self._sealed) != len(parts) or any(a is not b for a, b in zip(self._sealed, parts, strict=True)):
+            self._look()
+        object.__setattr__(self, "l", int(L.check(self.l)))
+        if not isinstance(self.algorithm, str) or not isinstance(self.info, Mapping):
+            raise InputError(f"algorithm must be a str and info a mapping, not {shown(self.algorithm)} and {shown(self.info)}")
+
+    def _look(self) -> None:
+        """Range, type and shape of everything that kernels will read; arrays that others can write to are copied."""
+        c = self.contingency
+        if not isinstance(c, Contingency):
+            raise InputError(f"contingency must be a Contingency, not {shown(c)}")
+        subdomains = _checked_subdomains(c, self.subdomains)
+        published = _checked_published(c, self.published, subdomains)
+        cell = whole(self.cell, "cell", low=0, high=len(c.count) - 1, dtype=np.int32)
+        count = whole(self.count, "count", low=1, high=MOST_ROWS, shape=(len(cell),))
+        if (rows := total(count)) > MOST_ROWS:
+            raise InputError(f"a release may have at most 2**62 rows, not {rows:,}")
+        indptr = whole(self.indptr, "indptr", low=0, high=len(cell), shape=(len(published) + 1,))
+        if indptr[0] != 0 or indptr[-1] != len(cell) or (np.diff(indptr) < 1).any():
+            raise InputError(f"indptr must ascend from 0 to the number of entries, {len(cell):,}, and no group may be empty")
+        self.__dict__.update(published=published, indptr=indptr, cell=cell, count=count, subdomains=subdomains)
+        object.__setattr__(self, "_sealed", (c, published, indptr, cell, count, subdomains))
 
     @classmethod
     def from_entries(
@@ -120,10 +157,27 @@ class Release:
             What each numbered group publishes. Default: suppression, a star where its rows differ.
         subdomains : sequence of sequences of Subdomain, optional
 
+        Raises
+        ------
+        InputError
+            Entries of another kind, shape or range. Whether they hold every row is looked at by :meth:`verify`.
+
         Notes
         -----
         O(entries log entries); a few passes when `group` is already ascending.
         """
+        if not isinstance(contingency, Contingency):
+            raise InputError(f"contingency must be a Contingency, not {shown(contingency)}")
+        group = whole(group, "group", low=0, high=MOST_VALUES - 1, dtype=None, own=False)
+        cell = given = whole(cell, "cell", low=0, high=len(contingency.count) - 1, dtype=np.int32, shape=(len(group),), own=False)
+        count = whole(count, "count", low=0, high=MOST_ROWS, shape=(len(group),), own=False)
+        if (rows := total(count)) > MOST_ROWS:
+            raise InputError(f"a release may have at most 2**62 rows, not {rows:,}")
+        kinds = _checked_subdomains(contingency, () if subdomains is None else subdomains)
+        if published is not None:
+            published = _checked_published(contingency, published, kinds)
+            if len(group) and int(group.max()) >= len(published):
+                raise InputError(f"published has {len(published):,} rows, one a group, but there is a group {int(group.max()):,}")
         used = count > 0
         if not used.all():
             group, cell, count = group[used], cell[used], count[used]
@@ -132,19 +186,22 @@ class Release:
             starts = _starts(group)
             group_of_cell = contingency.group_of_cell
             published = _contingency.agreement(starts, group_of_cell[cell], contingency.codes)
-            group = _dense(group)
+        else:
+            numbers = group[np.append(True, group[1:] != group[:-1])[: len(group)]]
+            published = published[numbers]      # some may not be used
+        group = _dense(group)
         if not _contingency.strictly_ascending(published):
-            kinds = max((len(s) for s in subdomains), default=0) if subdomains else 0
+            most = max(len(s) for s in kinds)
             columns = [np.where(column >= 0, column, size - 1 - column)     # stars after values
                        for column, size in zip(published.T, contingency.sizes, strict=True)]
-            rank, first, _ = rank_rows(columns, [s + 1 + kinds for s in contingency.sizes])
+            rank, first, _ = rank_rows(columns, [s + 1 + most for s in contingency.sizes])
             published = published[first]
             group, cell, count = _sorted(rank[group], cell, count)
-        return cls(
-            contingency, published, _starts(group), cell, count, l, algorithm,
-            tuple(tuple(s) for s in subdomains) if subdomains else tuple(() for _ in range(contingency.d)),
-            dict(info or {}),
-        )
+        starts = _starts(group)
+        seal(published, starts)
+        if cell is not given:       # made here
+            seal(cell, count)
+        return cls(contingency, published, starts, cell, count, l, algorithm, kinds, dict(info or {}))
 
     # -- shape ---------------------------------------------------------------------------------------------------
 
@@ -192,6 +249,7 @@ class Release:
         c = self.contingency
         if c.cell_of_row is None:
             raise LdivError("this release was made from counts, not rows: there is no group of a row")
+        self._hold_every_row()
         order = ascending(self.cell, len(c.sensitive))
         number = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
         starts = np.searchsorted(self.cell[order], np.arange(len(c.sensitive) + 1)).astype(np.int64)
@@ -218,17 +276,17 @@ class Release:
     @property
     def stars(self) -> int:
         """Starred cells, the paper's measure. A sub-domain is not a star."""
-        return int(self.stars_by_attribute_array.sum())
+        return sum(self.stars_by_attribute_array.tolist())
 
     @property
     def cost(self) -> int:
         """Stars, each times its attribute's weight: what algorithms minimise; the same as :attr:`stars` unless weights were given."""
-        return int(self.stars_by_attribute_array @ self.contingency.weights)
+        return sum(s * w for s, w in zip(self.stars_by_attribute_array.tolist(), self.contingency.weights.tolist(), strict=True))
 
     @property
     def stars_by_attribute_array(self) -> NDArray[np.int64]:
         """Starred cells of each attribute, shape (d,)."""
-        return np.asarray(self.group_sizes @ (self.published == STAR))
+        return np.array(weighted_total(self.group_sizes, self.published == STAR), dtype=np.int64)
 
     @property
     def stars_by_attribute(self) -> dict[str, int]:
@@ -248,20 +306,21 @@ class Release:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Stars, a proven lower bound on the stars of every release, and the proof: prices or counting, whichever proves more.
+        """Stars, a proven lower bound on the stars of every release, and the proof: exact search, prices or counting, whichever proves more.
 
         Raises
         ------
         LdivError
             The release publishes sub-domains, to which bounds on stars do not apply.
         """
-        from ldiv.bounds import Certificate, star_bound
-
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
         counted = star_bound(self.contingency, self.l)
-        if self.info.get("prices") is not None and self.info["bound"] >= counted:
-            return Certificate(self.cost, self.info["bound"], "prices", self.info["prices"])
+        prices, bound = self.info.get("prices"), self.info.get("bound", 0)
+        if self.info.get("proof") == "exact" and bound > counted:
+            return Certificate(self.cost, bound, "exact", prices)
+        if self.info.get("proof") != "exact" and prices is not None and bound >= counted:
+            return Certificate(self.cost, bound, "prices", prices)
         return Certificate(self.cost, counted, "counting")
 
     # -- safety and decoding ---------------------------------------------------------------------------------------
@@ -275,11 +334,9 @@ class Release:
             The algorithm that made it is defective; nothing must be published.
         """
         c = self.contingency
-        placed = _contingency.tally(self.cell, len(c.sensitive), self.count)
-        if not np.array_equal(placed, c.count) or (len(self.count) and self.count.min() <= 0):
-            raise UnsafeReleaseError(f"{self.algorithm}: the release does not hold every row exactly once")
+        self._hold_every_row()
         size, height, pillar = self._heights
-        bad = np.flatnonzero(size < self.l * height)
+        bad = np.flatnonzero(size // self.l < height)
         if len(bad):
             g = bad[0]
             raise UnsafeReleaseError(
@@ -291,14 +348,18 @@ class Release:
         for j, kinds in enumerate(self.subdomains):
             claim = np.repeat(self.published[:, j], np.diff(self.indptr))
             rows = np.flatnonzero(claim < STAR)
-            if len(rows):
-                holds = np.zeros((len(kinds), c.domains[j].size), dtype=bool)
-                for k, subdomain in enumerate(kinds):
-                    holds[k, list(subdomain.codes)] = True
-                wrong = wrong or not holds[-2 - claim[rows], c.codes[member[self.cell[rows]], j]].all()
+            if len(rows):       # pairs (sub-domain, code) as numbers: a table of them would grow with the domain
+                size_ = c.domains[j].size
+                held = np.concatenate([np.array(x.codes, dtype=np.int64) + k * size_ for k, x in enumerate(kinds)])
+                wrong = wrong or not np.isin((-2 - claim[rows].astype(np.int64)) * size_ + c.codes[member[self.cell[rows]], j], held).all()
         if wrong:
             raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
         return self
+
+    def _hold_every_row(self) -> None:
+        c = self.contingency
+        if not np.array_equal(_contingency.tally(self.cell, len(c.sensitive), self.count), c.count):
+            raise UnsafeReleaseError(f"{self.algorithm}: the release does not hold every row exactly once")
 
     @property
     def frame(self) -> Any:
@@ -403,6 +464,30 @@ def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[n
         if alike(value) == key or as_missing or (not is_missing(value) and text_of(value) == star):
             what = "missing values" if is_missing(value) else f"the value {value!r}"
             raise InputError(f"column {domain.name!r} already holds {what}, so a star would be taken for it: choose another with star=")
+
+
+def _checked_subdomains(contingency: Contingency, subdomains: Any) -> tuple[tuple[Subdomain, ...], ...]:
+    """For each attribute its sub-domains."""
+    kinds = tuple(tuple(x) if isinstance(x, Sequence) else x for x in subdomains) if isinstance(subdomains, Sequence) else subdomains
+    if isinstance(kinds, tuple) and not kinds:
+        return tuple(() for _ in range(contingency.d))
+    if not isinstance(kinds, tuple) or len(kinds) != contingency.d or not all(
+        isinstance(x, tuple) and all(isinstance(y, Subdomain) for y in x) for x in kinds
+    ):
+        raise InputError(f"subdomains must be a sequence of Subdomain for each of the {contingency.d} attributes, not {shown(subdomains)}")
+    for domain, mine in zip(contingency.domains, kinds, strict=True):
+        for x in mine:
+            if x.codes[-1] >= domain.size:
+                raise InputError(f"a sub-domain of {domain.name!r} holds the code {x.codes[-1]:,}, outside its domain 0..{domain.size - 1:,}")
+    return kinds
+
+
+def _checked_published(contingency: Contingency, published: Any, kinds: tuple[tuple[Subdomain, ...], ...]) -> NDArray[np.int32]:
+    """What each group publishes: codes of the domain, -1, or the number of a sub-domain."""
+    array = whole(published, "published", low=-MOST_VALUES, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, contingency.d))
+    for j, (domain, mine) in enumerate(zip(contingency.domains, kinds, strict=True)):
+        whole(array[:, j], f"published of {domain.name!r}", low=STAR - len(mine), high=domain.size - 1, dtype=None, order="A", own=False)
+    return array
 
 
 def _sorted(

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv.arguments import MOST_VALUES
+from ldiv.arrays import whole
 from ldiv.errors import InputError
 from ldiv.table.text import is_missing, text_of
 
@@ -42,6 +44,19 @@ class Taxonomy:
     parent: NDArray[np.int32]
     leaf: NDArray[np.int32]
     text: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        parent = whole(self.parent, "parent", low=-1, high=MOST_VALUES - 1, dtype=np.int32)
+        if not len(parent) or parent[0] != -1 or (parent[1:] < 0).any() or (parent[1:] >= np.arange(1, len(parent))).any():
+            raise InputError("parent must begin with -1, the root's, and every other node's parent must have a smaller number than the node")
+        leaf = whole(self.leaf, "leaf", low=0, high=len(parent) - 1, dtype=np.int32)
+        if np.isin(leaf, parent).any():
+            raise InputError("leaf must name nodes without children")
+        text = tuple(self.text)
+        if len(text) != len(parent) or not all(isinstance(x, str) for x in text):
+            raise InputError(f"text must be {len(parent):,} strings, one a node")
+        for name, value in (("parent", parent), ("leaf", leaf), ("text", text)):
+            object.__setattr__(self, name, value)
 
     @property
     def nodes(self) -> int:

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ldiv.algorithms import algorithms, get
 from ldiv.api import solve
+from ldiv.arguments import BEST
 from ldiv.coarsening import Bins, coarsen
 from ldiv.errors import InputError
 from ldiv.measures import kl_divergence
@@ -119,8 +121,10 @@ def trade_off(
     >>> tried[0].columns, tried[0].stars, tried[1].stars
     ({'Age': Bins(width=10, quantiles=None, edges=None)}, 0, 6)
     """
-    if best not in ("kl", "stars"):
-        raise InputError(f"best must be 'kl' or 'stars', not {best!r}")
+    best = BEST.check(best)
+    if not get(algorithm).suppression:
+        names = ", ".join(repr(name) for name, entry in sorted(algorithms().items()) if entry.suppression)
+        raise InputError(f"algorithm must be one that publishes values and stars only, not {algorithm!r}; there are: {names}")
     for name in options:
         if name not in qi:
             raise InputError(f"options: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, qi))}")

@@ -2,12 +2,12 @@
 from ldiv._types cimport count_t, row_t
 
 
-cdef inline void sift(count_t[::1] heap, row_t length, row_t at) noexcept nogil:
+cdef inline int sift(count_t[::1] heap, row_t length, row_t at) except -1 nogil:
     """Restore the order below `at` after its key grew."""
     cdef row_t child
     cdef count_t key
     if length == 0:
-        return
+        return 0
     key = heap[at]
     while True:
         child = 2 * at + 1
@@ -20,9 +20,10 @@ cdef inline void sift(count_t[::1] heap, row_t length, row_t at) noexcept nogil:
         heap[at] = heap[child]
         at = child
     heap[at] = key
+    return 0
 
 
-cdef inline row_t push(count_t[::1] heap, row_t length, count_t key) noexcept nogil:
+cdef inline row_t push(count_t[::1] heap, row_t length, count_t key) except -1 nogil:
     """Add a key; returns the new length."""
     cdef row_t at = length
     while at > 0 and heap[(at - 1) // 2] > key:
@@ -32,7 +33,7 @@ cdef inline row_t push(count_t[::1] heap, row_t length, count_t key) noexcept no
     return length + 1
 
 
-cdef inline row_t pop(count_t[::1] heap, row_t length) noexcept nogil:
+cdef inline row_t pop(count_t[::1] heap, row_t length) except -1 nogil:
     """Drop the least key; returns the new length."""
     heap[0] = heap[length - 1]
     sift(heap, length - 1, 0)

@@ -209,7 +209,7 @@ def rank_hashed(const packed_t[::1] key not None):
     """
     cdef row_t n = key.shape[0], i
     cdef int bits = 10
-    while (1 << bits) < n + n // 2:
+    while (<row_t>1 << bits) < n + n // 2:
         bits += 1
     cdef uint64_t slots = <uint64_t>1 << bits, mask = slots - 1, at, k
     cdef int shift = 64 - bits
@@ -267,13 +267,14 @@ def sums_sorted(const packed_t[::1] key not None, int last, int bits):
     (indptr over groups, rows of each cell)."""
     cdef row_t n = key.shape[0], i, cells = 0, groups = 0
     cdef packed_t rows = (<packed_t>1 << bits) - 1
+    cdef bint alone = bits + last >= 8 * <int>sizeof(packed_t)      # nothing stands above: one group, and no shift by the whole width
     count_, start_ = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     cdef count_t[::1] count = count_
     cdef row_t[::1] start = start_
     with nogil:
         for i in range(n):
             if i == 0 or key[i] >> bits != key[i - 1] >> bits:
-                if i == 0 or key[i] >> (bits + last) != key[i - 1] >> (bits + last):
+                if i == 0 or (not alone and key[i] >> (bits + last) != key[i - 1] >> (bits + last)):
                     start[groups] = cells
                     groups += 1
                 count[cells] = 0

@@ -104,6 +104,61 @@ cdef class Ledger:
             self.height[g] = top
         return 0
 
+    cdef int enter_many(self, Py_ssize_t p, row_t c, count_t many) except -1 nogil:
+        """As :meth:`enter` so many times, outside a rebuilding."""
+        cdef row_t i = self.at(p, c)
+        cdef index_t g = self.group_of_item[i]
+        self.cost += many * self.stars[p]
+        self.given[i] += many
+        self.rows[p, c] += <index_t>many
+        self.size[g] += many
+        if self.given[i] > self.height[g]:
+            self.height[g] = self.given[i]
+        return 0
+
+    cdef int leave_many(self, Py_ssize_t p, row_t c, count_t many) except -1 nogil:
+        """As :meth:`leave` so many times, outside a rebuilding."""
+        cdef row_t i = self.at(p, c), k
+        cdef index_t g = self.group_of_item[i]
+        self.cost -= many * self.stars[p]
+        self.given[i] -= many
+        self.rows[p, c] -= <index_t>many
+        self.size[g] -= many
+        if self.given[i] + many == self.height[g]:
+            self.height[g] = 0
+            for k in range(self.indptr[g], self.indptr[g + 1]):
+                if self.given[k] > self.height[g]:
+                    self.height[g] = self.given[k]
+        return 0
+
+    cdef count_t room(self, Py_ssize_t p, row_t c) except -1 nogil:
+        """How many rows of the cell can enter one after another without partners.
+
+        After j of them the group has size + j rows and, from the height on, given + j of the value: so at most (size - l given) / (l - 1).
+        """
+        cdef row_t i = self.at(p, c)
+        cdef index_t g = self.group_of_item[i]
+        cdef count_t below = self.height[g] - self.given[i], above
+        if self.missing(p, c) > 0:
+            return 0
+        if self.l == 1:
+            return <count_t>1 << 62
+        above = (self.size[g] - self.l * self.given[i]) // (self.l - 1)
+        return below if below > above else above
+
+    cdef count_t spare(self, Py_ssize_t p, row_t c) except -1 nogil:
+        """How many rows of the value can leave one after another: down to l times the height of the others, which is the group's unless the value
+        is its only pillar."""
+        cdef row_t i = self.at(p, c), k
+        cdef index_t g = self.group_of_item[i]
+        cdef count_t others = self.height[g]
+        if self.given[i] == self.height[g]:
+            others = 0
+            for k in range(self.indptr[g], self.indptr[g + 1]):
+                if k != i and self.given[k] > others:
+                    others = self.given[k]
+        return self.size[g] - self.l * others
+
     cdef inline bint may_leave(self, Py_ssize_t p, row_t c) except -1 nogil:
         """Whether the group stays l-eligible without one row of the cell."""
         cdef row_t i = self.at(p, c), k
@@ -181,22 +236,27 @@ cdef class Ledger:
         """Rows that need no partner join groups with at most `most` stars, fewest first. Returns how many."""
         cdef Py_ssize_t p
         cdef row_t w, c, joined = 0
+        cdef count_t many
         for w in range(waiting.shape[0]):
             c = waiting[w]
             for p in range(self.item.shape[0]):
                 if self.left[c] == 0 or self.stars[p] > most:
                     break
-                while self.left[c] > 0 and self.missing(p, c) == 0:
-                    self.enter(p, c)
-                    self.left[c] -= 1
-                    joined += 1
+                many = self.room(p, c)
+                if many > self.left[c]:
+                    many = self.left[c]
+                if many > 0:
+                    self.enter_many(p, c, many)
+                    self.left[c] -= many
+                    joined += many
         return joined
 
     def place(self, count_t limit, count_t most, row_t effort):
         """Give what is left to groups, cheapest first: a row and its partners pay stars[p] * (1 + partners) at the most, up to `limit`.
 
         Only patterns with at most `most` stars. Returns how many rows found a place. A group founded with partners takes other rows in for
-        nothing, so after each level those are let in first. Stops after `effort` looks at places; what is left then is the caller's.
+        nothing, so after each level those are let in first. Stops at the level that begins after `effort` looks at places, and anywhere after four times
+        as many; what is left then is the caller's.
         """
         cdef Py_ssize_t patterns = self.item.shape[0], p
         cdef row_t placed = 0, c, w, founded
@@ -205,7 +265,7 @@ cdef class Ledger:
         self.looked = 0
         with nogil:
             placed += self.join(waiting, most)
-            while level < limit and self.looked <= effort:
+            while level < limit and self.looked + placed <= effort:
                 level += self.step
                 founded = 0
                 for w in range(waiting.shape[0]):
@@ -214,7 +274,7 @@ cdef class Ledger:
                         continue
                     self.looked += patterns
                     for p in range(patterns):
-                        if self.left[c] == 0 or self.stars[p] > level or self.stars[p] > most:
+                        if self.left[c] == 0 or self.stars[p] > level or self.stars[p] > most or self.looked + placed + founded > 4 * effort:
                             break
                         if self.stars[p] == 0:
                             continue
@@ -222,6 +282,8 @@ cdef class Ledger:
                         while self.left[c] > 0 and self.stars[p] * (1 + need) <= level and self.enter_with_partners(p, c, need):
                             self.left[c] -= 1
                             founded += 1
+                            if self.looked + placed + founded > 4 * effort:
+                                break
                             need = self.missing(p, c)
                 if founded:
                     placed += founded + self.join(waiting, most)
@@ -231,7 +293,7 @@ cdef class Ledger:
         """Move single rows to groups with fewer stars while both groups stay l-eligible. Returns the stars saved."""
         cdef Py_ssize_t patterns = self.item.shape[0], p, q
         cdef row_t c, turn
-        cdef count_t saved = 0, before
+        cdef count_t saved = 0, before, many
         with nogil:
             for turn in range(passes):
                 before = saved
@@ -242,10 +304,15 @@ cdef class Ledger:
                         for q in range(p):
                             if self.stars[q] >= self.stars[p] or self.rows[p, c] == 0:
                                 break
-                            while self.rows[p, c] > 0 and self.missing(q, c) == 0 and self.may_leave(p, c):
-                                self.leave(p, c)
-                                self.enter(q, c)
-                                saved += self.stars[p] - self.stars[q]
+                            many = self.room(q, c)
+                            if many > self.rows[p, c]:
+                                many = self.rows[p, c]
+                            if many > 0 and many > self.spare(p, c):
+                                many = self.spare(p, c)
+                            if many > 0:
+                                self.leave_many(p, c, many)
+                                self.enter_many(q, c, many)
+                                saved += many * (self.stars[p] - self.stars[q])
                 if saved == before:
                     break
         return saved

@@ -160,17 +160,15 @@ def propose(const index_t[::1] item not None, const float[::1] share not None, c
     return out_
 
 
-def exact_bound(const index_t[:, ::1] item not None, const count_t[::1] cost not None, const count_t[::1] rows not None,
-                count_t cap):
-    """Sum over cells of rows * min over patterns of cost, costs in units of 2**-20 star, capped: integers, so a proof."""
+def cheapest(const index_t[:, ::1] item not None, const count_t[::1] cost not None, count_t cap):
+    """The least cost of each cell over the patterns, in units of 2**-20 star, capped. int64."""
+    out_ = np.full(item.shape[1], cap, dtype=np.int64)
+    cdef count_t[::1] out = out_
     cdef row_t c
     cdef Py_ssize_t p
-    cdef count_t least, total = 0
     with nogil:
-        for c in range(item.shape[1]):
-            least = cap
-            for p in range(item.shape[0]):
-                if cost[item[p, c]] < least:
-                    least = cost[item[p, c]]
-            total += rows[c] * least
-    return total
+        for p in range(item.shape[0]):
+            for c in range(item.shape[1]):
+                if cost[item[p, c]] < out[c]:
+                    out[c] = cost[item[p, c]]
+    return out_

@@ -78,18 +78,20 @@ def least_ratios(const index_t[::1] order not None, const row_t[:, ::1] runs not
                     if rows[k]:
                         if <double>rows[k] / top[k] < ratio[r, j]:
                             ratio[r, j] = <double>rows[k] / top[k]
-                        if rows[k] < l * top[k]:
+                        if rows[k] // l < top[k]:
                             valid[r, j] = 0
                     rows[k] = 0
                     top[k] = 0
     return ratio_, valid_
 
 
-def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes not None, const row_t[::1] indptr not None,
-                  const code_t[::1] sensitive not None, const count_t[::1] count not None, code_t m, count_t l):
+def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] seen not None, const row_t[::1] offset not None,
+                  const code_t[::1] sizes not None, const row_t[::1] indptr not None, const code_t[::1] sensitive not None,
+                  const count_t[::1] count not None, code_t m, count_t l):
     """Strict Mondrian: the final QI-group of each group of equal rows.
 
-    A run is cut at the median of the attribute of widest normalised range whose cut leaves both halves l-eligible.
+    `codes` numbers the values that are seen of each attribute, `seen[offset[j] + number]` is the value's own code: widths are those of the domain, but
+    nothing grows with it. A run is cut at the median of the attribute of widest normalised range whose cut leaves both halves l-eligible.
     """
     cdef row_t s = codes.shape[0], i, c, low, high, middle, top = 0
     cdef Py_ssize_t d = codes.shape[1], j, tries
@@ -104,7 +106,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes n
     cdef row_t[:, ::1] stack = np.empty((s + 1, 2), dtype=np.int64)
     cdef double[::1] widths = np.empty(d)
     cdef code_t[::1] lows = np.empty(d, dtype=np.int32), highs = np.empty(d, dtype=np.int32)
-    cdef count_t[::1] by_code = np.zeros(max(sizes) if d else 1, dtype=np.int64)
+    cdef count_t[::1] by_code = np.zeros(int(np.max(codes, initial=0)) + 1, dtype=np.int64)
     cdef count_t[:, ::1] half = np.zeros((2, m), dtype=np.int64)
     with nogil:
         if s:
@@ -122,7 +124,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes n
                     if a > most:
                         most = a
                 lows[j], highs[j] = least, most
-                widths[j] = <double>(most - least) / (sizes[j] - 1 if sizes[j] > 1 else 1)
+                widths[j] = <double>(seen[offset[j] + most] - seen[offset[j] + least]) / (sizes[j] - 1 if sizes[j] > 1 else 1)
             middle = low
             for tries in range(d):
                 chosen, best = -1, 0.0
@@ -140,7 +142,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes n
                         by_code[codes[g, chosen]] += count[c]
                         total += count[c]
                 cut, running = least, by_code[least]
-                while 2 * running < total and cut < most - 1:
+                while running < total - running and cut < most - 1:
                     cut += 1
                     running += by_code[cut]
                 for a in range(least, most + 1):
@@ -163,7 +165,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] sizes n
                     for c in range(indptr[g], indptr[g + 1]):
                         half[0, sensitive[c]] = 0
                         half[1, sensitive[c]] = 0
-                if left >= l * left_top and total - left >= l * right_top:
+                if left // l >= left_top and (total - left) // l >= right_top:
                     middle = low
                     for i in range(low, high):
                         if codes[order[i], chosen] <= cut:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, wraps
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from ldiv.errors import InputError
+from ldiv.arguments import check_options, hint, shown
+from ldiv.contingency import Contingency
+from ldiv.errors import InputError, UnsafeReleaseError
+from ldiv.microdata import Microdata
+from ldiv.privacy import require_eligible, validate_l
 from ldiv.release import Release
 
 __all__ = ["Algorithm", "algorithms", "get", "register"]
@@ -25,8 +30,9 @@ class Algorithm:
     ----------
     name : str
     solve : callable
-        ``solve(contingency, l, *, seed=None, **options) -> Release``. It may assume that the table is l-eligible;
-        its release is verified by the caller.
+        ``solve(contingency, l, *, seed=None, **options) -> Release``. It may assume that the table is l-eligible and that its options are
+        those it names: whoever calls it is refused otherwise (:class:`ldiv.NotEligibleError`, :class:`ldiv.InputError`). It must return a release
+        of the very table it was given, else :class:`ldiv.UnsafeReleaseError`; :func:`ldiv.solve` verifies the release besides.
     guarantee, cost, source : str
         What it promises, what it costs, where it comes from.
     suppression : bool
@@ -39,6 +45,36 @@ class Algorithm:
     cost: str = "unknown"
     source: str = ""
     suppression: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or not callable(self.solve):
+            raise InputError(f"an algorithm needs a name (str) and a function, not {shown(self.name)} and {shown(self.solve)}")
+        object.__setattr__(self, "solve", _guarded(self.name, self.solve))
+
+
+def _guarded(name: str, solve: Callable[..., Release]) -> Callable[..., Release]:
+    """The function, called only with what it may assume, its outcome looked at."""
+    if hasattr(solve, "_guards"):
+        return solve
+
+    @wraps(solve)
+    def guarded(contingency: Contingency | Microdata, l: int, **options: Any) -> Release:
+        c = contingency.contingency if isinstance(contingency, Microdata) else contingency
+        if not isinstance(c, Contingency):
+            raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
+        l = validate_l(l)
+        require_eligible(c, l)
+        if options.get("seed", 0) is None:      # as if not said: an algorithm without choices need not know the word
+            del options["seed"]
+        release = solve(c, l, **check_options(name, solve, options))
+        if type(release) is not Release:
+            raise UnsafeReleaseError(f"{name}: returned {shown(release)} ({type(release).__name__}), not a Release")
+        if release.contingency is not c:
+            raise UnsafeReleaseError(f"{name}: returned the release of another table")
+        return release if release.l == l else replace(release, l=l)
+
+    guarded._guards = solve     # type: ignore[attr-defined]
+    return guarded
 
 
 _registry: dict[str, Algorithm] = {}
@@ -81,19 +117,51 @@ def algorithms() -> dict[str, Algorithm]:
 
 
 def get(name: str) -> Algorithm:
-    """The algorithm of that name, or an InputError that lists the names there are."""
-    known = algorithms()
-    if name not in known:
-        raise InputError(f"no algorithm {name!r}; there are: {', '.join(sorted(known))}")
-    return known[name]
+    """The algorithm of that name, or an InputError that lists the names there are.
+
+    Others' packages are loaded only where the name is none of this package's, the one that announces the name first; an error in one of them
+    concerns only those who ask for it.
+    """
+    _load_own()
+    if isinstance(name, str) and name not in _registry:
+        for point in _points():
+            if point.name == name:
+                try:
+                    _enter(point)
+                except Exception as error:
+                    raise InputError(f"algorithm {name!r} is announced by {point.value!r} but cannot be loaded: {type(error).__name__}: {error}") from error
+        if name not in _registry:
+            _load()
+    if not isinstance(name, str) or name not in _registry:
+        raise InputError(f"no algorithm {shown(name)}; there are: {', '.join(sorted(_registry))}{hint(name, _registry)}")
+    return _registry[name]
+
+
+@cache
+def _load_own() -> None:
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
 
 
 @cache
 def _load() -> None:
+    """All there are; what cannot be loaded is left out, with a warning."""
+    _load_own()
+    for point in _points():
+        try:
+            _enter(point)
+        except Exception as error:      # noqa: BLE001  whatever is wrong with it
+            warnings.warn(f"the algorithm {point.name!r} of {point.value!r} is left out: {type(error).__name__}: {error}", stacklevel=3)
+
+
+def _points() -> Any:
     from importlib.metadata import entry_points  # slow to import, as much as a third of numpy
 
-    for module in iter_modules(__path__):
-        import_module(f"{__name__}.{module.name}")
-    for point in entry_points(group=GROUP):
-        found = point.load()
-        _registry.setdefault(found.name, found)
+    return entry_points(group=GROUP)
+
+
+def _enter(point: Any) -> None:
+    found = point.load()
+    if not isinstance(found, Algorithm):
+        raise InputError(f"it is {shown(found)}, not an Algorithm")
+    _registry.setdefault(found.name, found)

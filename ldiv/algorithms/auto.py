@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import cascade
-from ldiv.algorithms.lagrangian import EFFORTS, lagrangian
+from ldiv.algorithms.lagrangian import lagrangian
 from ldiv.contingency import Contingency
-from ldiv.errors import InputError
 from ldiv.release import Release
 
 __all__ = ["auto"]
@@ -57,8 +56,6 @@ def auto(
     >>> default.stars <= fast.stars
     True
     """
-    if effort not in ("fast", *EFFORTS):
-        raise InputError(f"effort must be one of 'fast', 'default', 'best', not {effort!r}")
     if effort == "fast":
         return replace(cascade(contingency, l, seed=seed), algorithm="auto")
     release = lagrangian(

@@ -88,8 +88,8 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
             if not part.n:
                 return
             heapq.heappush(heap, (bound, subset, -1))
-    group, cell = group_along_curve(part, l)
-    entries.add(group, cells[cell], np.ones(len(cell), dtype=np.int64), int(group.max(initial=-1)) + 1)
+    group, cell, rows = group_along_curve(part, l)
+    entries.add(group, cells[cell], rows, int(group.max(initial=-1)) + 1)
 
 
 @register(

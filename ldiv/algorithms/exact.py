@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv._contingency import tally
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries
 from ldiv.algorithms.lagrangian import EFFORTS, EVERYTHING, Effort, lagrangian
+from ldiv.algorithms.program import integer_program
 from ldiv.algorithms.tp import tp
+from ldiv.arguments import OBJECTIVE
+from ldiv.arrays import dot
 from ldiv.bounds import tuple_bound
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError
@@ -20,6 +25,20 @@ from ldiv.prices import SCALE, Market
 from ldiv.release import Release
 
 __all__ = ["exact", "fewest_stars", "fewest_tuples", "matching"]
+
+MOST_ROWS = 1 << 31         # programs are solved in floating point, where larger whole numbers come out wrong
+MOST_COST = 1 << 40
+MOST_PAIRS = 8_000          # to be matched: a table of distances of half a gigabyte
+MOST_PRODUCTS = 50_000_000  # entries of the program for tuples
+
+
+def _small_enough(contingency: Contingency) -> None:
+    c = contingency
+    if c.n >= MOST_ROWS or c.n * int(c.weights.sum()) >= MOST_COST:
+        raise InputError(
+            f"too large for an exact answer: {c.n:,} rows, and at most {MOST_ROWS:,} (with all stars at most {MOST_COST:,} by weight) can be solved in "
+            "floating point; use algorithm='lagrangian'"
+        )
 
 
 def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = None) -> Release:
@@ -41,10 +60,13 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     from scipy.sparse import csr_matrix, vstack  # here, not above: scipy doubles the start of the command
 
     c = contingency
+    _small_enough(c)
     cells = len(c.count)
     start = tp(c, l)
     if start.suppressed_rows <= tuple_bound(c, l):
         return replace(start, algorithm="exact", info={**start.info, "optimal": True, "tuple_bound": start.suppressed_rows})
+    if int((np.diff(c.indptr).astype(np.int64) ** 2).sum()) + c.m * cells > MOST_PRODUCTS:
+        raise InputError(f"too large for an exact answer: {cells:,} cells and {c.m:,} sensitive values; use algorithm='tp'")
     group = c.group_of_cell
     own = csr_matrix((np.ones(cells), (np.arange(cells), group)), shape=(cells, c.groups))
     stay = l * csr_matrix((np.ones(cells), (np.arange(cells), np.arange(cells)))) - own @ own.T
@@ -53,12 +75,12 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     # l * (n_v - kept_v) <= n - kept, for the residue.
     rest = everyone - l * values
     limits = np.concatenate([np.zeros(cells), c.n - l * c.histogram])
-    solved = _program(-np.ones(cells), [vstack([stay, rest])], limits, np.zeros(cells), c.count, time_limit)
+    solved = integer_program(-np.ones(cells), [vstack([stay, rest])], limits, np.zeros(cells), c.count, time_limit)
     tuples, bound = start.suppressed_rows, tuple_bound(c, l)
-    if solved.mip_dual_bound is not None:
-        bound = max(bound, math.ceil(c.n + solved.mip_dual_bound - 1e-6))
-    if solved.x is not None and c.n - np.rint(solved.x).sum() < tuples:
-        kept = np.rint(solved.x).astype(np.int64)
+    if solved.bound is not None:
+        bound = max(bound, math.ceil(c.n + solved.bound - 1e-6))
+    if solved.x is not None and c.n - solved.x.sum() < tuples:
+        kept = solved.x
         entries = Entries()
         numbers = np.arange(cells, dtype=np.int32)
         entries.add(group, numbers, kept, c.groups)
@@ -87,21 +109,25 @@ def fewest_stars(
     from scipy.sparse import csr_matrix
 
     c = contingency
-    chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    start = lagrangian(c, l, effort=replace(chosen, patterns=1 << c.d), threads=1)
-    prices = start.info.get("prices")
-    bound = start.info["bound"]
-    if bound >= start.cost or prices is None:
-        return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
+    _small_enough(c)
     if len(c.count) << c.d > EVERYTHING:
         raise InputError(
             f"too large for an exact answer: {len(c.count):,} cells with 2^{c.d} patterns; use fewer attributes or algorithm='lagrangian'"
         )
+    started = time.monotonic()
+    chosen = EFFORTS[effort] if isinstance(effort, str) else effort
+    start = lagrangian(
+        c, l, effort=replace(chosen, patterns=1 << c.d), threads=1, time_limit=None if time_limit is None else time_limit / 2
+    )
+    prices = start.info.get("prices")
+    bound = start.info["bound"]
+    if bound >= start.cost or prices is None:
+        return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
     market = Market(c, l, c.d, threads=1)
     place = market.place()
     paid = market.costs(prices)[place]                                          # (P, C), exact
     least = paid.min(axis=0)
-    total = int((c.count * least).sum())
+    total = dot(c.count, least)
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
     if bound > most:
         return replace(start, algorithm="exact", info={**start.info, "optimal": bound == start.cost})
@@ -118,25 +144,28 @@ def fewest_stars(
     every = csr_matrix((np.ones(variables), (cell, columns)), shape=(len(c.count), variables))
     stars = np.array(market.stars)[pattern]
     budget = csr_matrix(stars[None, :].astype(float))
-    solved = _program(
+    solved = integer_program(
         stars.astype(float), [eligible, budget], np.append(np.zeros(len(used)), most), np.zeros(variables), c.count[cell],
-        time_limit, equal=(every, c.count),
+        None if time_limit is None else time_limit - (time.monotonic() - started), equal=(every, c.count),
     )
     info: dict[str, Any] = {"variables": variables, "all_variables": int(paid.size)}
-    if solved.mip_dual_bound is not None and np.isfinite(solved.mip_dual_bound):
+    if solved.bound is not None:
         # The program knows only better releases than the one there: what it proves is the lesser of the two.
-        bound = max(bound, min(most + 1, math.ceil(solved.mip_dual_bound - 1e-6)))
-    if solved.status == 2:                                      # infeasible: there is none
+        bound = max(bound, min(most + 1, math.ceil(solved.bound - 1e-6)))
+    if solved.infeasible:                                       # there is none
         bound = most + 1
     best = start
     if solved.x is not None:
-        rows = np.rint(solved.x).astype(np.int64)
+        rows = solved.x
         entries = Entries()
         entries.add(group_of_item[item], cell.astype(np.int32), rows, len(indptr) - 1)
         found = entries.release(c, l=l, algorithm="exact")
         if found.cost < best.cost:
             best = found
     bound = min(bound, best.cost)
+    info["prices"] = prices
+    if bound > start.info["bound"]:         # more than they prove
+        info["proof"] = "exact"
     return replace(best, algorithm="exact", info={**info, "bound": bound, "optimal": bound == best.cost})
 
 
@@ -152,26 +181,31 @@ def matching(contingency: Contingency, l: int) -> Release:
     present = np.flatnonzero(c.histogram)
     sides = [np.where(c.sensitive == v, c.count, 0) for v in present]
     group = c.group_of_cell
-    by_group = [np.bincount(group, weights=side, minlength=c.groups).astype(np.int64) for side in sides]
+    by_group = [tally(group, c.groups, side) for side in sides]
     paired = np.minimum(*by_group)
     entries = Entries()
     cells = np.arange(len(c.count), dtype=np.int32)
     left: list[NDArray[np.int32]] = []
+    pairs_left = int(sides[0].sum() - paired.sum())
+    if pairs_left > MOST_PAIRS:
+        raise InputError(
+            f"too large for an exact answer: {pairs_left:,} pairs of rows to be matched, and at most {MOST_PAIRS:,} can be; use algorithm='lagrangian'"
+        )
     here = [np.minimum(side, paired[group]) for side in sides]       # one cell a value and group
     entries.add(group, cells, here[0] + here[1], c.groups)
     for side, gone in zip(sides, here, strict=True):
         left.append(np.repeat(cells, side - gone))
     a, b = (c.codes[group[side]] for side in left)
-    weight = np.zeros((len(a), len(b)), dtype=np.int64)
+    weight = np.zeros((len(a), len(b)), dtype=np.int32)
     for j in range(c.d):
-        weight += c.weights[j] * (a[:, j, None] != b[None, :, j])
+        weight += np.int32(c.weights[j]) * (a[:, j, None] != b[None, :, j])
     first, second = linear_sum_assignment(weight)
     pairs = np.arange(len(first))
     ones = np.ones(len(first), dtype=np.int64)
     entries.add(pairs, left[0][first], ones, len(pairs))
     entries.add(pairs - len(pairs), left[1][second], ones, 0)        # the same groups again
     release = entries.release(c, l=l, algorithm="exact")
-    return replace(release, info={"optimal": True, "bound": release.cost})
+    return replace(release, info={"optimal": True, "bound": release.cost, "proof": "exact"})
 
 
 @register(
@@ -195,7 +229,8 @@ def exact(
         Ignored.
     objective : {"stars", "tuples"}
     time_limit : float, optional
-        Seconds for the integer program.
+        Seconds in all: half of them at the most for the Lagrangian that starts the search, the rest for the integer program; kept to within about
+        a second. Ctrl-C ends it.
     effort : optional
         Of the Lagrangian that starts the search for stars.
     target : int, optional
@@ -215,26 +250,8 @@ def exact(
     (4, True)
     """
     c = contingency
-    if objective not in ("stars", "tuples"):
-        raise InputError(f"objective must be 'stars' or 'tuples', not {objective!r}")
-    if objective == "tuples":
+    if OBJECTIVE.check(objective) == "tuples":
         return fewest_tuples(c, l, time_limit)
     if l == 2 and np.count_nonzero(c.histogram) == 2:
         return matching(c, l)
     return fewest_stars(c, l, time_limit, effort, target)
-
-
-def _program(
-    cost: NDArray[np.float64], upper: list[Any], limits: NDArray[Any], low: NDArray[Any], high: NDArray[Any],
-    time_limit: float | None, equal: tuple[Any, NDArray[Any]] | None = None,
-) -> Any:
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import vstack
-
-    constraints = [LinearConstraint(vstack(upper), -np.inf, limits)]
-    if equal is not None:
-        constraints.append(LinearConstraint(equal[0], equal[1], equal[1]))
-    options: dict[str, Any] = {"mip_rel_gap": 0.0}
-    if time_limit is not None:
-        options["time_limit"] = time_limit
-    return milp(cost, constraints=constraints, integrality=np.ones(len(cost)), bounds=Bounds(low, high), options=options)

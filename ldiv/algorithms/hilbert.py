@@ -23,15 +23,15 @@ def curve_order(contingency: Contingency) -> NDArray[np.int32]:
     return position
 
 
-def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Group the rows of an l-eligible table; returns the group and the cell of each row, by group and cell."""
+def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Group the rows of an l-eligible table; returns entries (group, cell, rows), by group and cell. O(cells) of them, however many rows."""
     c = contingency
     position = curve_order(c)[c.group_of_cell]
     column = ascending(c.sensitive.astype(np.int64) * c.groups + position, c.m * c.groups).astype(np.int32)
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Grouping(column, column_indptr, position, c.count, c.histogram, l)
     run.run()
-    return run.group, run.cell
+    return run.group, run.cell, run.rows
 
 
 @register(
@@ -73,8 +73,8 @@ def hilbert(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     if l == 1:      # every row may stand alone
         cells = np.arange(len(contingency.count), dtype=np.int32)
         return Release.from_entries(contingency, contingency.group_of_cell, cells, contingency.count, l=l, algorithm="hilbert")
-    group, cell = group_along_curve(contingency, l)
-    return Release.from_entries(contingency, group, cell, np.ones(len(cell), dtype=np.int64), l=l, algorithm="hilbert")
+    group, cell, rows = group_along_curve(contingency, l)
+    return Release.from_entries(contingency, group, cell, rows, l=l, algorithm="hilbert")
 
 
 @register(
@@ -121,9 +121,9 @@ def refine(contingency: Contingency, l: int, result: Split) -> Release:
     """TP+ from TP's outcome: Hilbert on the residue."""
     c = contingency
     residue, cells = c.restrict(c.count - result.kept)
-    group, cell = group_along_curve(residue, l)
+    group, cell, rows = group_along_curve(residue, l)
     kept = np.flatnonzero(result.kept).astype(np.int32)
     return Release.from_entries(
         c, np.concatenate([c.group_of_cell[kept], c.groups + group]), np.concatenate([kept, cells[cell]]),
-        np.concatenate([result.kept[kept], np.ones(len(cell), dtype=np.int64)]), l=l, algorithm="tp+", info=result.info,
+        np.concatenate([result.kept[kept], rows]), l=l, algorithm="tp+", info=result.info,
     )

@@ -18,6 +18,7 @@ from ldiv._prices import propose
 from ldiv._tp import Refinement, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries, cascade, descend
+from ldiv.arguments import Argument, Number, Plan, Whole
 from ldiv.contingency import Contingency
 from ldiv.prices import Ascent, Market
 from ldiv.release import Release
@@ -26,7 +27,7 @@ __all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 
 
 @dataclass(frozen=True)
-class Effort:
+class Effort(Plan):
     """How hard to try.
 
     Attributes
@@ -54,6 +55,16 @@ class Effort:
     dive_sweeps: int
     rounds: int
 
+    def __post_init__(self) -> None:
+        for name, declared in PARTS.items():
+            declared.check(getattr(self, name), f"effort: {name}")
+
+
+PARTS: dict[str, Argument] = {
+    "patterns": Whole("patterns", least=1), "budget": Whole("budget", least=0), "sweeps": Whole("sweeps", least=1, most=1 << 30),
+    "tolerance": Number("tolerance", optional=True), "dives": Whole("dives", most=1 << 20), "dive_sweeps": Whole("dive_sweeps", most=1 << 30),
+    "rounds": Whole("rounds", most=1 << 20),
+}
 
 EFFORTS = {
     "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
@@ -80,6 +91,14 @@ def affordable(contingency: Contingency, effort: Effort) -> int:
             break
         most -= 1
     return most
+
+
+COUNTABLE = 1 << 30             # rows up to which they are assigned one by one; the ledger counts those of a cell in 32 bits
+
+
+def unit_for(rows: int) -> int:
+    """How many rows are assigned together: 1, or a power of two where there are very many."""
+    return 1 << max(0, (rows // COUNTABLE).bit_length())
 
 
 HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
@@ -161,6 +180,17 @@ class Assignment:
         self.given = [given[market.part(p)] for p in range(len(market.patterns))]
         self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
 
+    def in_rows(self, unit: int, count: NDArray[np.int64]) -> Assignment:
+        """The same assignment counted in rows instead of units of so many, of a table with `count` rows a cell; what units left over joins."""
+        if unit == 1:
+            return self
+        full = Assignment(self.market)
+        full.given = [given * unit for given in self.given]
+        full.rows = [None if rows is None else rows * unit for rows in self.rows]
+        full.left = count - sum((rows for rows in full.rows if rows is not None), start=np.zeros_like(count))
+        full.refill()
+        return full
+
     def borrow(self) -> None:
         """Make what is left l-eligible by TP's phases two and three on all groups, those with most stars first."""
         market, c = self.market, self.market.contingency
@@ -194,9 +224,9 @@ class Assignment:
                 self.given[p] = kept[market.part(p)].copy()
                 self.left += back
 
-    def release(self, seed: int | None) -> Release:
-        """Borrow, send what is left down the cascade, and build the release. After :meth:`settle`."""
-        market, c = self.market, self.market.contingency
+    def release(self, c: Contingency, seed: int | None) -> Release:
+        """Borrow, send what is left down the cascade, and build the release of a table. After :meth:`settle` and :meth:`in_rows`."""
+        market = self.market
         self.borrow()
         entries = Entries()
         cells = np.arange(len(c.count), dtype=np.int32)
@@ -293,7 +323,8 @@ def lagrangian(
 
     Notes
     -----
-    Time O(sweeps * patterns * cells), space 12 bytes for each pattern and cell and 36 for each item.
+    Time O(sweeps * patterns * cells), space 12 bytes for each pattern and cell and 36 for each item. From 2**30 rows on rows are assigned in units of a power
+    of two, and only what units leave over is assigned exactly.
 
     Examples
     --------
@@ -313,9 +344,11 @@ def lagrangian(
         return replace(best, algorithm="lagrangian", info={**best.info, "bound": 0, "sweeps": 0})
     if time.monotonic() >= deadline and "prices" in best.info:
         return best
-    market = Market(c, l, affordable(c, chosen), threads)
+    unit = unit_for(c.n)
+    coarse = c if unit == 1 else Contingency._made(c.codes, c.indptr, c.sensitive, c.count // unit, c.domains, c.sensitive_domain)
+    market = Market(coarse, l, affordable(c, chosen), threads, c.count)
     ascent = Ascent(market)
-    sweeps = ascent.run(c.count, sweeps_for(chosen, l), HEAT, STEP, deadline, progress)
+    sweeps = ascent.run(coarse.count, sweeps_for(chosen, l), HEAT, STEP, deadline, progress)
     prices = ascent.prices()
     info = {"bound": market.bound(prices), "prices": prices, "sweeps": sweeps}
     candidates = [rounding(market, ascent)]     # from the softer shares: harder ones round worse
@@ -328,7 +361,7 @@ def lagrangian(
     state = min(candidates, key=lambda state: state.cost)
     if chosen.rounds and time.monotonic() < deadline:
         state.settle(chosen.rounds)
-    release = state.release(seed)
+    release = state.in_rows(unit, c.count).release(c, seed)
     if info["bound"] < best.info.get("bound", 0):
         info.update(bound=best.info["bound"], prices=best.info["prices"])
     if release.cost < best.cost:

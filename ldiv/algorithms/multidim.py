@@ -9,6 +9,7 @@ import numpy as np
 from ldiv.algorithms import get, register
 from ldiv.algorithms.recoding import boxes
 from ldiv.contingency import Contingency
+from ldiv.errors import InputError
 from ldiv.release import Release
 
 __all__ = ["multidim", "transform"]
@@ -78,4 +79,6 @@ def multidim(
     >>> release.subdomains[0][0].text
     '[0 - 1]'
     """
+    if not get(of).suppression:
+        raise InputError(f"of= must be an algorithm that publishes values and stars only, not {of!r}")
     return transform(get(of).solve(contingency, l, seed=seed, **options), nodes)

@@ -9,11 +9,15 @@ from ldiv._taxonomy import least_ratios, median_splits, split_runs
 from ldiv.algorithms import register
 from ldiv.algorithms.recoding import Vocabulary, boxes
 from ldiv.contingency import Contingency
+from ldiv.errors import InputError
 from ldiv.microdata import Domain
 from ldiv.release import Release
 from ldiv.taxonomy import Taxonomy, information_gain
 
 __all__ = ["mondrian", "taxonomy_of", "tds"]
+
+MOST_COUNTS = 200_000_000       # entries of a table of 1.6 GB
+MOST_SPLITS = 20_000            # a chain of splits costs the square
 
 
 def taxonomy_of(domain: Domain, counts: NDArray[np.int64]) -> Taxonomy:
@@ -38,6 +42,16 @@ class Specialisation:
         group_of_cell = c.group_of_cell
         self.trees, self.gains, self.position = [], [], []
         for j, domain in enumerate(c.domains):
+            if domain.size * c.m > MOST_COUNTS:
+                raise InputError(
+                    f"tds counts the sensitive values of every value of a domain: {domain.size:,} values of {domain.name!r} times {c.m:,} are more "
+                    f"than {MOST_COUNTS:,}; coarsen the column or use another algorithm"
+                )
+            if domain.ordered and domain.taxonomy is None and domain.size > MOST_SPLITS:
+                raise InputError(
+                    f"tds splits ordered domains value by value: {domain.size:,} values of {domain.name!r} are more than {MOST_SPLITS:,}; coarsen the "
+                    "column, give it a hierarchy, or use another algorithm"
+                )
             counts = np.zeros((domain.size, c.m), dtype=np.int64)
             np.add.at(counts, (c.codes[group_of_cell, j], c.sensitive), c.count)
             tree = taxonomy_of(domain, counts)
@@ -221,7 +235,12 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes
     [[0, -1], [0, -1], [1, -1], [1, -1]]
     """
     c = contingency
-    group = median_splits(c.codes, np.array(c.sizes, dtype=np.int32), c.indptr, c.sensitive, c.count, c.m, l)
+    seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)
+    offset = np.cumsum([0, *map(len, seen)]).astype(np.int64)
+    group = median_splits(
+        np.stack(numbers, axis=1).astype(np.int32), np.concatenate(seen), offset, np.array(c.sizes, dtype=np.int32), c.indptr, c.sensitive, c.count,
+        c.m, l,
+    )
     groups = int(group.max(initial=-1)) + 1
     published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)
     return Release.from_entries(

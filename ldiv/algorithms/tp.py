@@ -48,7 +48,7 @@ class Split:
         }
 
 
-def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
+def split(contingency: Contingency, l: int, seed: int | None = None, few: int | None = None) -> Split:
     """Run the three phases on the cells of an l-eligible table.
 
     Parameters
@@ -57,13 +57,15 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
     l : int
     seed : int, optional
         Shuffles the order in which groups and values are met; default: by code.
+    few : int, optional
+        Moves up to which rows go one by one; the outcome does not depend on it.
     """
     c = contingency
     kept = np.empty(len(c.count), dtype=np.int64)
     size, height = phase_one(c.indptr, c.count, l, kept)
     residue = c.histogram - tally(c.sensitive, c.m, kept)
     sizes, tops = [int(residue.sum())], [int(residue.max(initial=0))]
-    if sizes[0] >= l * tops[0]:
+    if sizes[0] // l >= tops[0]:
         return Split(kept, 1, (sizes[0],) * 3, (tops[0],) * 3, 0)
     groups = np.arange(c.groups, dtype=np.int32)
     values = np.arange(c.m, dtype=np.int32)
@@ -80,7 +82,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None) -> Split:
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Refinement(
         Histogram(c.indptr, kept, size, height), c.sensitive, group_of_cell, residue, l, column, column_indptr,
-        groups, np.argsort(values).astype(np.int32), values,
+        groups, np.argsort(values).astype(np.int32), values, **({} if few is None else {"few": few}),
     )
     phase = 2
     run.phase_two()

@@ -8,18 +8,18 @@ from inspect import signature
 from typing import Any
 
 from ldiv.algorithms import get
-from ldiv.api import anonymize, solve
+from ldiv.api import anonymize
 from ldiv.cli.console import Voice, one_line
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
 from ldiv.coarsening import Bins, coarsen
+from ldiv.constraints import compose
 from ldiv.contingency import Contingency
 from ldiv.errors import DisclosureWarning, InputError, MissingColumnError
 from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
 from ldiv.files.dialect import require_delimiter
 from ldiv.microdata import Microdata
 from ldiv.release import Release
-from ldiv.several import solve_several
 
 __all__ = ["Request", "Source", "options_of"]
 
@@ -215,9 +215,8 @@ class Request:
         options = self._options(algorithm, progress) | {"seed": self.solving.seed, "protect": self.asking.protect or []}
         if any(name not in self.coarse for name in self.trees) and "nodes" in signature(get(algorithm).solve).parameters:
             options["nodes"] = True
-        if len(parts) == 1:
-            return solve(Contingency.from_microdata(parts[0]), l, algorithm=algorithm, also=self.also, **options)
-        return solve_several(parts, l, lambda data: solve(data, l, algorithm=algorithm, **options), self.also)
+        tables = [Contingency.from_microdata(parts[0])] if len(parts) == 1 else parts       # cells counted anew: what solving takes
+        return compose(tables, l, get(algorithm), also=self.also, **options)
 
     def _options(self, algorithm: str, progress: Any) -> dict[str, Any]:
         options = dict(self.options[algorithm])

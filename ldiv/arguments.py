@@ -1,0 +1,289 @@
+"""What every public argument may be: one declaration each, and one form of error, ``NAME must be ..., not VALUE``.
+
+A declaration also names values that it takes and values that it refuses, so that tests need not think of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+from ldiv.errors import InputError
+
+__all__ = [
+    "ALPHA", "BEST", "C", "DECLARED", "DISTANCE", "EFFORT", "K", "L", "MOST_ROWS", "MOST_SENSITIVE", "MOST_VALUES", "NODES", "OBJECTIVE", "PROGRESS", "SEED", "SIZE", "STRENGTH",
+    "TARGET", "THREADS", "TIME_LIMIT", "WEIGHT", "Argument", "Call", "Plan", "Choice", "Flag", "Number", "Whole", "check_options", "hint", "shown",
+]
+
+MOST_ROWS = 1 << 62             # of a table in all: sums of counts then fit 64 bits, twice over
+MOST_VALUES = (1 << 31) - 1     # of an attribute, and of cells and of groups: codes are int32
+MOST_SENSITIVE = 1 << 26        # values of the sensitive attribute: some arrays have an entry for each
+LONGEST = 80
+
+
+def shown(value: Any) -> str:
+    """A value in an error message, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:       # noqa: BLE001  a foreign object may not even print
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def hint(name: Any, known: Iterable[Any]) -> str:
+    """What was probably meant, as the end of a message; nothing where nothing is near."""
+    near = get_close_matches(str(name), [str(x) for x in known], 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A declaration. ``check`` returns the value as it is used, or raises InputError.
+
+    Attributes
+    ----------
+    name : str
+    optional : bool
+        Whether None is allowed.
+    """
+
+    name: str
+    optional: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """What the argument must be, in words."""
+        raise NotImplementedError
+
+    def take(self, value: Any) -> Any:
+        """The value as it is used; TypeError where it is of another kind, ValueError where it is out of range."""
+        raise NotImplementedError
+
+    def check(self, value: Any, name: str | None = None, advice: str = "") -> Any:
+        """The value as it is used.
+
+        Parameters
+        ----------
+        value : object
+        name : str, optional
+            How the message calls the argument where that says more than its own name.
+        advice : str
+            The end of the message.
+
+        Raises
+        ------
+        InputError
+        """
+        if value is None and self.optional:
+            return None
+        try:
+            return self.take(value)
+        except TypeError:
+            kind = f" ({type(value).__name__})"
+        except ValueError:
+            kind = ""
+        none = " or None" if self.optional else ""
+        raise InputError(f"{name or self.name} must be {self.allowed}{none}, not {shown(value)}{kind}{advice or self.advice(value)}")
+
+    def advice(self, value: Any) -> str:
+        """What to do about a value that is refused."""
+        return ""
+
+    def valid(self) -> list[Any]:
+        """Some values that are allowed, the extreme ones among them."""
+        raise NotImplementedError
+
+    def invalid(self) -> list[Any]:
+        """Some values that are not."""
+        wrong: list[Any] = ["nonsense", b"1", [1], (1,), {}, object(), float("nan"), 1j, np.array([1, 2])]
+        return wrong if self.optional else [None, *wrong]
+
+
+@dataclass(frozen=True)
+class Whole(Argument):
+    """A whole number in a range; numpy's integers are whole numbers, booleans and floats are not."""
+
+    least: int = 0
+    most: int | None = None
+
+    @property
+    def allowed(self) -> str:
+        return f"a whole number of at least {self.least:,}" if self.most is None else f"a whole number, at least {self.least:,} and at most {self.most:,}"
+
+    def take(self, value: Any) -> int:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+            raise TypeError
+        if value < self.least or (self.most is not None and value > self.most):
+            raise ValueError
+        return int(value)
+
+    def valid(self) -> list[Any]:
+        return [self.least, np.int64(self.least), np.uint8(self.least), self.least + 1, *([] if self.most is None else [self.most])]
+
+    def invalid(self) -> list[Any]:
+        above = [] if self.most is None else [self.most + 1, 10 * self.most, 1 << 200]
+        return [*super().invalid(), self.least - 1, -(1 << 70), True, np.True_, self.least + 0.5, float(self.least), str(self.least), math.inf, *above]
+
+
+@dataclass(frozen=True)
+class Number(Argument):
+    """A finite number in a range."""
+
+    least: float = 0.0
+    most: float = math.inf
+    open_below: bool = False        # `least` itself is not allowed
+
+    @property
+    def allowed(self) -> str:
+        low = f"more than {self.least:g}" if self.open_below else f"at least {self.least:g}"
+        return f"a finite number, {low}" + ("" if self.most == math.inf else f" and at most {self.most:g}")
+
+    def take(self, value: Any) -> float:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ValueError from None
+        if not math.isfinite(number) or not self.least <= number <= self.most or (self.open_below and number == self.least):
+            raise ValueError
+        return number
+
+    def valid(self) -> list[Any]:
+        inside = self.least + 0.5 if self.most == math.inf else (self.least + self.most) / 2
+        return [inside, np.float32(inside), *([] if self.open_below else [self.least]), *([] if self.most == math.inf else [self.most, int(self.most)])]
+
+    def invalid(self) -> list[Any]:
+        return [*super().invalid(), True, math.inf, -math.inf, self.least - 1, "1", 10**400, *([self.least] if self.open_below else []),
+                *([] if self.most == math.inf else [self.most + 1])]
+
+
+@dataclass(frozen=True)
+class Choice(Argument):
+    """One of some names, or an object of a type that stands for one."""
+
+    of: tuple[str, ...] = ()
+    instead: type | None = None
+
+    @property
+    def allowed(self) -> str:
+        return f"one of {', '.join(map(repr, self.of))}"
+
+    def take(self, value: Any) -> Any:
+        if self.instead is not None and isinstance(value, self.instead):
+            return value
+        if not isinstance(value, str):
+            raise TypeError
+        if value not in self.of:
+            raise ValueError
+        return str(value)
+
+    def advice(self, value: Any) -> str:
+        return hint(value, self.of) if isinstance(value, str) else ""
+
+    def valid(self) -> list[Any]:
+        return list(self.of)
+
+    def invalid(self) -> list[Any]:
+        return [*super().invalid(), 1, True, "", self.of[0].upper(), f"{self.of[0]} ", self.of[0][:-1]]
+
+
+@dataclass(frozen=True)
+class Flag(Argument):
+    """True or False."""
+
+    @property
+    def allowed(self) -> str:
+        return "True or False"
+
+    def take(self, value: Any) -> bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return bool(value)
+
+    def valid(self) -> list[Any]:
+        return [True, False, np.True_]
+
+    def invalid(self) -> list[Any]:
+        return [*super().invalid(), 0, 1, "True", 1.0]
+
+
+@dataclass(frozen=True)
+class Call(Argument):
+    """Something to call."""
+
+    @property
+    def allowed(self) -> str:
+        return "a function"
+
+    def take(self, value: Any) -> Callable[..., Any]:
+        if not callable(value):
+            raise TypeError
+        return value        # type: ignore[no-any-return]
+
+    def valid(self) -> list[Any]:
+        return [print]
+
+    def invalid(self) -> list[Any]:
+        return [*super().invalid(), 1, True]
+
+
+class Plan:
+    """What may stand for a named effort: all its numbers, given one by one."""
+
+
+L = Whole("l", least=1, most=MOST_ROWS)
+K = Whole("k", least=1, most=MOST_ROWS)
+SIZE = Whole("size", least=1, most=MOST_VALUES)
+WEIGHT = Whole("weight", least=1, most=10_000)
+SEED = Whole("seed", optional=True)
+THREADS = Whole("threads", optional=True, least=1, most=1024)
+TIME_LIMIT = Number("time_limit", optional=True)
+EFFORT = Choice("effort", of=("fast", "default", "best"), instead=Plan)
+OBJECTIVE = Choice("objective", of=("stars", "tuples"))
+TARGET = Whole("target", optional=True)
+BEST = Choice("best", of=("kl", "stars"))
+NODES = Flag("nodes")
+PROGRESS = Call("progress", optional=True)
+ALPHA = Number("alpha", least=0, most=1, open_below=True)
+DISTANCE = Number("t", least=0, most=1)
+STRENGTH = Number("l", least=1)
+C = Number("c", least=0, open_below=True)
+
+# The options of algorithms, by name; an algorithm takes those that its signature names.
+DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, EFFORT, OBJECTIVE, TARGET, NODES, PROGRESS)}
+
+
+def check_options(algorithm: str, solve: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an algorithm as they are used.
+
+    Raises
+    ------
+    InputError
+        An option that the algorithm does not take, with those it does; or a value that the option does not take.
+    """
+    try:
+        parameters: Sequence[Parameter] = list(signature(solve).parameters.values())
+    except (TypeError, ValueError):         # compiled code may not tell
+        return dict(options)
+    takes = [x.name for x in parameters if x.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)][2:]
+    anything = any(x.kind is Parameter.VAR_KEYWORD for x in parameters)
+    for name in options:
+        if name not in takes and not anything:
+            listed = ", ".join(f"{x}=" for x in takes) or "no options"
+            raise InputError(f"algorithm {algorithm!r} has no option {name}=; it takes {listed}{hint(name, takes)}")
+    return {
+        name: value if name not in DECLARED or name not in takes or _own_kind(parameters, name, value) else DECLARED[name].check(value)
+        for name, value in options.items()
+    }
+
+
+def _own_kind(parameters: Sequence[Parameter], name: str, value: Any) -> bool:
+    """Whether a value is the very default of its parameter: what an algorithm itself says needs no check."""
+    return any(x.name == name and x.default is value for x in parameters)

@@ -1,0 +1,197 @@
+"""Certificates, and their file: private, because prices tell about the microdata.
+
+The file is a zip archive of
+
+* ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
+* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``most``, and what else was to stand beside them;
+* ``p0.npy``, ``p1.npy``, ...: one array of int64 a pattern, in units of 2**-20 star.
+
+Patterns are the sets of kept attributes with at most ``most`` stars a row and the empty set, by the weight of what is starred, larger sets first
+among equals, then lexicographically. A pattern's array has an entry for each cell (values of the kept attributes, SA value) of the groups
+with at least l SA values, in lexicographic order, and one more at the end that means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv.arguments import MOST_VALUES, Choice, L, Whole, shown
+from ldiv.errors import InputError
+from ldiv.files import atomic
+from ldiv.prices import Prices
+
+__all__ = ["Certificate", "load_certificate", "save_certificate"]
+
+MODE = 0o600                    # nobody else may read it
+MOST_BYTES = 4 << 30            # of all arrays of a file, unpacked
+MOST_HEAD = 16 << 20
+PRIVATE = """This certificate is PRIVATE: do not publish it.
+
+It proves how near to optimal a release is to whoever has the microdata. Its prices depend on every value of the microdata, so that with the
+release it tells starred values. What may be published are two numbers: the stars of the release, and the bound.
+"""
+STARS, BOUND = Whole("stars"), Whole("bound")
+PROOF = Choice("proof", of=("counting", "prices", "exact"))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How near to optimal a release is, and how that was proved.
+
+    Attributes
+    ----------
+    stars : int
+        Stars of the release, each times its attribute's weight.
+    bound : int
+        No l-diverse release by suppression has fewer.
+    proof : {"counting", "prices", "exact"}
+        Which bound: the instant one; the dual one, by prices; or an exhaustive search, which nobody can check again without searching again.
+    prices : Prices or None
+        The dual bound's proof; with the table it proves the bound to whoever recomputes it. Of an exact search: the best that is proved without it.
+
+    Raises
+    ------
+    InputError
+        Numbers that are none, or another proof.
+    """
+
+    stars: int
+    bound: int
+    proof: str
+    prices: Prices | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        checked = {"stars": STARS.check(self.stars), "bound": BOUND.check(self.bound), "proof": PROOF.check(self.proof)}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if not isinstance(self.prices, Prices | None) or (self.proof == "prices") > (self.prices is not None):
+            raise InputError(f"prices must be Prices where they are the proof, not {shown(self.prices)}")
+
+    @property
+    def contradiction(self) -> bool:
+        """Fewer stars than the bound, which no release has: one of the two is wrong."""
+        return self.stars < self.bound
+
+    @property
+    def ratio(self) -> float:
+        """stars / bound: at most this far from optimal; 1 where both are 0, infinity where only the bound is.
+
+        Raises
+        ------
+        InputError
+            Fewer stars than the bound.
+        """
+        if self.contradiction:
+            raise InputError(f"a contradiction, not a ratio: {self.stars:,} stars are fewer than the bound of {self.bound:,}, which no release can be")
+        return self.stars / self.bound if self.bound else (1.0 if not self.stars else math.inf)
+
+    def __str__(self) -> str:
+        if self.contradiction:
+            return f"{self.stars:,} stars against a bound of {self.bound:,}: a contradiction, one of the two is wrong"
+        return f"{self.stars:,} stars, no release has fewer than {self.bound:,} (ratio {self.ratio:.4f}, proof: {self.proof})"
+
+
+def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -> None:
+    """Write a certificate (.npz): stars, bound, proof, prices, and what else should stand beside it (columns, l ...).
+
+    The file is for the owner of the microdata alone: with the release it tells starred values (docs/near-optimal.md). Only its owner can read it
+    (mode 600), and it says so inside; a name ending in ``.private.npz`` says so outside.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    path : path-like
+    **about
+        What JSON can hold.
+
+    Raises
+    ------
+    InputError
+        Something that JSON cannot hold.
+    """
+    if not isinstance(certificate, Certificate):
+        raise InputError(f"certificate must be a Certificate, not {shown(certificate)}")
+    prices = certificate.prices
+    head = {
+        "stars": certificate.stars, "bound": certificate.bound, "proof": certificate.proof,
+        "l": prices.l if prices else None, "most": prices.most if prices else None, **about, "private": PRIVATE.splitlines()[0],
+    }
+    try:
+        text = json.dumps(head, sort_keys=True).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"what stands beside a certificate must be text, numbers and lists of them: {error}") from None
+    arrays = {"head": np.frombuffer(text, dtype=np.uint8), **{f"p{k}": value for k, value in enumerate(prices.values if prices else [])}}
+    with atomic(Path(path), mode=MODE) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(zipfile.ZipInfo("PRIVATE.txt"), PRIVATE)
+        for name, array in arrays.items():
+            with packed.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
+    """Read a certificate and what stands beside it; nothing in it is believed but its form.
+
+    Raises
+    ------
+    InputError
+        Not a certificate: whatever else the file is, however damaged.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"no certificate file {str(path)!r}")
+    try:
+        return _load(Path(path))
+    except InputError as error:
+        raise InputError(f"{path}: not a certificate: {error}") from None
+    except Exception as error:      # noqa: BLE001  bytes of strangers: zlib, zipfile, tokenize, json and numpy have an error each
+        raise InputError(f"{path}: not a certificate: {type(error).__name__}: {shown(str(error))}") from error
+
+
+def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
+    with zipfile.ZipFile(path) as packed:
+        names = packed.namelist()
+        known = ["head.npy", *(f"p{k}.npy" for k in range(len(names) - 1 - names.count("PRIVATE.txt")))]
+        if sorted(n for n in names if n != "PRIVATE.txt") != sorted(known):
+            raise InputError(f"it holds {shown(names)}")
+        if sum(packed.getinfo(name).file_size for name in known) > MOST_BYTES:
+            raise InputError(f"it unpacks to more than {MOST_BYTES:,} bytes")
+        head = json.loads(_array(packed, "head.npy", np.uint8, MOST_HEAD).tobytes())
+        if not isinstance(head, dict):
+            raise InputError(f"its head is {shown(head)}")
+        values = [_array(packed, name, np.int64, MOST_VALUES) for name in known[1:]]
+    about = dict(head)
+    l, most = head.get("l"), head.get("most")
+    if l is not None:
+        l = L.check(l)
+    prices = None
+    if values:
+        prices = Prices(L.check(l), Whole("most", least=1, most=1 << 20).check(most), values)
+    proof = PROOF.check(head.get("proof"))
+    if (proof == "counting") and values:
+        raise InputError("a bound by counting has no prices")
+    return Certificate(head.get("stars"), head.get("bound"), proof, prices), about      # type: ignore[arg-type]
+
+
+def _array(packed: zipfile.ZipFile, name: str, dtype: Any, most: int) -> NDArray[Any]:
+    """One array of one dimension, its size looked at before its data."""
+    with packed.open(name) as member:
+        version = np.lib.format.read_magic(member)      # type: ignore[no-untyped-call]
+        if version != (1, 0):
+            raise InputError(f"{name} is of version {version}")
+        shape, _, kind = np.lib.format.read_array_header_1_0(member)    # type: ignore[no-untyped-call]
+        if kind != np.dtype(dtype) or len(shape) != 1 or not 0 <= shape[0] <= most:
+            raise InputError(f"{name} has shape {shown(shape)} of {kind}, not one dimension of {np.dtype(dtype)}")
+        size = shape[0] * kind.itemsize
+        if size > packed.getinfo(name).file_size:
+            raise InputError(f"{name} is shorter than it says")
+        data = member.read(size + 1)
+    if len(data) != size:
+        raise InputError(f"{name} is not as long as it says")
+    return np.frombuffer(data, dtype=dtype)

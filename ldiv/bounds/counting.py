@@ -1,0 +1,109 @@
+"""Instant lower bounds, by counting what phase one keeps on projections."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from ldiv import _contingency
+from ldiv._tp import phase_one
+from ldiv.arguments import shown
+from ldiv.contingency import Contingency
+from ldiv.errors import InputError
+from ldiv.microdata import Microdata
+from ldiv.privacy import require_eligible, validate_l
+
+__all__ = ["star_bound", "tuple_bound"]
+
+SUBSETS = 1000              # more choices of k attributes than this are too many to look at
+
+
+def tuple_bound(data: Microdata | Contingency, l: int) -> int:
+    """A lower bound on suppressed rows: ``max(|R1|, l * h(R1))``, R1 what phase one removes.
+
+    Parameters
+    ----------
+    data : Microdata or Contingency
+        An l-eligible table.
+    l : int
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    O(cells). The paper, section 5.1: R contains R1 whatever the release, and is l-eligible.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> data = ldiv.Microdata.from_codes([[0], [0], [0], [1]], [0, 0, 1, 1])
+    >>> ldiv.tuple_bound(data, 2)       # one row must go, and it needs a partner
+    2
+    """
+    c, l = _table(data, l)
+    kept = np.empty_like(c.count)
+    phase_one(c.indptr, c.count, l, kept)
+    residue = _contingency.tally(c.sensitive, c.m, c.count - kept)
+    return max(int(residue.sum()), l * int(residue.max(initial=0)))
+
+
+def _table(data: Microdata | Contingency, l: int) -> tuple[Contingency, int]:
+    l = validate_l(l)
+    c = data.contingency if isinstance(data, Microdata) else data
+    if not isinstance(c, Contingency):
+        raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
+    require_eligible(c, l)
+    return c, l
+
+
+def star_bound(data: Microdata | Contingency, l: int) -> int:
+    """The instant lower bound on stars, by counting.
+
+    A row has at most k stars only if some choice of d - k kept attributes puts it in a group whose phase one keeps rows of its value.
+    Let U_k,v be the most rows of value v for which that can hold, and U_k their sum, capped by n. The rows with more than k stars are
+    themselves l-eligible, so there are at least max(n - U_k, l * max_v (n_v - U_k,v)) of them; the bound sums over k.
+
+    Parameters
+    ----------
+    data : Microdata or Contingency
+        An l-eligible table.
+    l : int
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    O(2^d * cells). The dual bound of ``lagrangian`` is far better; this one takes a moment.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> data = ldiv.Microdata.from_codes([[0, 0], [0, 0], [1, 1], [1, 1]], [0, 0, 1, 1])
+    >>> ldiv.star_bound(data, 2), ldiv.solve(data, 2).stars
+    (8, 8)
+    """
+    c, l = _table(data, l)
+    total = c.histogram
+    weights = np.sort(c.weights)        # a row with k stars pays at least the k least weights
+    bound = 0
+    for k in range(c.d):
+        if math.comb(c.d, k) > SUBSETS:
+            continue        # leaving a term out only lowers the bound
+        reach = np.zeros(len(c.count), dtype=bool)      # cells of which some projection can keep a row
+        kept_rows = np.zeros(c.m, dtype=np.int64)
+        for subset in combinations(range(c.d), c.d - k):
+            part, item = c.project(subset)
+            kept = np.empty_like(part.count)
+            phase_one(part.indptr, part.count, l, kept)
+            reach |= kept[item] > 0
+            kept_rows += _contingency.tally(part.sensitive, c.m, kept)
+        able = np.minimum(np.minimum(kept_rows, total), _contingency.tally(c.sensitive, c.m, c.count * reach))
+        more = total - able
+        bound += int(weights[k]) * max(int(more.sum()), l * int(more.max(initial=0)))
+    return bound

@@ -1,0 +1,191 @@
+"""Groups that violate something merged with others, with few more stars first, until every group satisfies everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv import _contingency
+from ldiv.constraints.protected import label_of_part, parts_of
+from ldiv.contingency import Contingency, rank_rows
+from ldiv.errors import InputError, UnsafeReleaseError
+from ldiv.principles import Histograms, Principle, histograms, histograms_of
+from ldiv.release import Release
+
+__all__ = ["enforce", "possible"]
+
+SUBSETS = 1000              # levels with more projections than this are passed over
+
+
+def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: Sequence[Principle]) -> None:
+    """Refuse what no release can satisfy: a part of equal protected values that as one group violates something.
+
+    Principles are monotone, so what the largest group there can be does not satisfy no smaller ones in its place could all satisfy.
+
+    Raises
+    ------
+    InputError
+        Naming the part, what it violates and how far it goes.
+    """
+    c = contingency
+    part_of_group, first = parts_of(c, kept)
+    if not len(first):
+        return
+    parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
+    where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" if kept else "the whole table" for rows, g in zip(parts.size, first, strict=True)]
+    protect = [c.domains[j].name for j in kept]
+    if kept and not any(_is_component(x) for x in principles):
+        size, height, pillar = _contingency.heights(parts.indptr, parts.sensitive, parts.count, c.m)
+        bad = np.flatnonzero(size // l < height)
+        if len(bad):
+            p = bad[0]
+            raise InputError(
+                f"protect={protect!r} is impossible with l = {l}: of {where[p]}, {height[p]:,} have the sensitive value "
+                f"{c.sensitive_domain.label(int(pillar[p]))!r}; protect fewer columns, coarsen them, or ask for at most l = {size[p] // height[p]}"
+            )
+    for principle in principles:
+        bad = np.flatnonzero(~_verdict(principle, parts))
+        if not len(bad):
+            continue
+        p, level = bad[0], principle.level(parts)[bad[0]]
+        if not kept:
+            raise InputError(f"{principle}: the whole table as one group does not satisfy it (it has {level:.4g})")
+        raise InputError(
+            f"{principle} is impossible with protect={protect!r}: {where[p]} as one group do not satisfy it (they have {level:.4g}); "
+            "protect fewer columns, coarsen them, or ask for less"
+        )
+
+
+def _is_component(principle: Principle) -> bool:
+    return hasattr(principle, "code")
+
+
+def _verdict(principle: Principle, groups: Histograms) -> NDArray[np.bool_]:
+    """Which groups satisfy a principle, which may be a user's own."""
+    found = np.asarray(principle.holds(groups))
+    if found.shape != (len(groups.indptr) - 1,) or found.dtype != np.bool_:
+        raise InputError(f"{principle}: holds() must return a bool for each of the {len(groups.indptr) - 1:,} groups, not {found.dtype} of shape {found.shape}")
+    return found
+
+
+def _all_hold(principles: Sequence[Principle], groups: Histograms) -> NDArray[np.bool_]:
+    return np.asarray(np.logical_and.reduce([_verdict(principle, groups) for principle in principles]))
+
+
+def enforce(release: Release, principles: Sequence[Principle], protect: Sequence[str] = ()) -> Release:
+    """Merge the groups that violate a principle, with few more stars first, until every group satisfies all.
+
+    l-diversity survives, because unions of l-eligible groups are l-eligible. Protected columns keep their values: only groups that agree on them are
+    merged. Where a release publishes sub-domains this is refused.
+
+    Parameters
+    ----------
+    release : Release
+    principles : sequence of Principle
+    protect : sequence of str
+        Columns that may not be starred, and have no star yet.
+
+    Raises
+    ------
+    InputError
+        A principle that even the whole table does not satisfy, or the rows that agree on the protected columns, with the strength they have.
+
+    Notes
+    -----
+    As in the cascade, attribute after attribute is starred: violating groups that agree on what is kept are merged where their union
+    satisfies everything. What is left becomes one group a part of equal protected values, which the smallest others of the part join until it
+    satisfies everything, too. O(2^d entries) at worst; each pass reads only the groups that still violate something.
+    """
+    if not principles or not release.n:
+        return release
+    if not release.is_suppression:
+        raise InputError("also= works with algorithms that publish values and stars only")
+    c = release.contingency
+    names = [domain.name for domain in c.domains]
+    fixed = sorted(names.index(name) for name in protect)
+    if (release.published[:, fixed] < 0).any():
+        raise UnsafeReleaseError(f"{release.algorithm}: a protected column is starred")
+    possible(c, release.l, fixed, principles)
+    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
+    groups = histograms(release, number, release.groups)
+    violating = ~_all_hold(principles, groups)
+    if not violating.any():
+        return release
+    union = np.arange(release.groups)
+    for kept in _projections(c, fixed):
+        if not violating.any():
+            break
+        _merge_on(release, principles, kept, violating, union)
+    if violating.any():
+        _merge_rest(release, principles, fixed, groups.size, violating, union)
+    again = Release.from_entries(
+        c, union[number], release.cell, release.count, l=release.l, algorithm=release.algorithm,
+        info={key: value for key, value in release.info.items() if key != "phase"},
+    )
+    number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
+    if not _all_hold(principles, histograms(again, number, again.groups)).all():
+        raise UnsafeReleaseError(f"{release.algorithm}: a group violates {', '.join(map(str, principles))} after merging")
+    if (again.published[:, fixed] < 0).any():
+        raise UnsafeReleaseError(f"{release.algorithm}: merging starred a protected column")
+    return replace(again, star=release.star)
+
+
+def _projections(c: Contingency, fixed: Sequence[int]) -> list[tuple[int, ...]]:
+    """What may be kept, the fixed columns always: least weight of stars first, then the largest domains starred first, so that most groups meet."""
+    free = [j for j in range(c.d) if j not in fixed]
+    levels = [k for k in range(len(free)) if comb(len(free), k) <= SUBSETS]
+    subsets = [tuple(sorted((*fixed, *kept))) for k in levels for kept in combinations(free, len(free) - k)]
+    sizes, weights = np.log(c.sizes), c.weights
+    return sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept))
+
+
+def _merge_on(
+    release: Release, principles: Sequence[Principle], kept: tuple[int, ...], violating: NDArray[np.bool_], union: NDArray[np.int64]
+) -> None:
+    """Merge violating groups that publish the same values for the kept attributes, where their union satisfies everything."""
+    columns = [np.ascontiguousarray(release.published[:, j]) for j in kept]
+    able = np.flatnonzero(np.logical_and.reduce([violating, *(column >= 0 for column in columns)]))
+    if len(able) < 2:
+        return
+    pool, first, _ = rank_rows([column[able] for column in columns], [release.contingency.sizes[j] for j in kept])
+    entry, member = release.entries_of(able)
+    good = _all_hold(principles, histograms(release, pool[member], len(first), entry))[pool]
+    union[able[good]] = able[first][pool[good]]
+    violating[able[good]] = False
+
+
+def _merge_rest(
+    release: Release, principles: Sequence[Principle], fixed: Sequence[int], sizes: NDArray[np.int64], violating: NDArray[np.bool_],
+    union: NDArray[np.int64],
+) -> None:
+    """In each part one group of all that still violate something, joined by rows starred but for the protected columns and by as many of the smallest
+    groups of the part as it needs."""
+    c = release.contingency
+    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
+    free = [j for j in range(c.d) if j not in fixed]
+    part = np.zeros(release.groups, dtype=np.int32)
+    if fixed:
+        part, _, _ = rank_rows([np.ascontiguousarray(release.published[:, j]) for j in fixed], [c.sizes[j] for j in fixed])
+    starred = (release.published[:, free] < 0).all(axis=1)
+    leaders, unions = np.unique(union, return_inverse=True)
+    of_union = part[leaders]
+    size = _contingency.tally(unions.astype(np.int32), len(leaders), sizes)
+    for p in np.unique(part[violating]):
+        merged = np.zeros(len(leaders), dtype=bool)
+        np.logical_or.at(merged, unions, (part == p) & (violating | starred))
+        order = np.argsort(size, kind="stable")       # the smallest join first: they cost least
+        order = order[of_union[order] == p]
+        while True:
+            entry = np.flatnonzero(merged[unions][number])
+            if _all_hold(principles, histograms(release, np.zeros(len(entry), dtype=np.int64), 1, entry))[0]:
+                break
+            free_unions = order[~merged[order]]
+            if not len(free_unions):
+                raise UnsafeReleaseError(f"{release.algorithm}: all rows of a part as one group violate {', '.join(map(str, principles))}")
+            merged[free_unions[: max(1, int(merged.sum()))]] = True
+        union[merged[unions]] = leaders[np.argmax(merged)]

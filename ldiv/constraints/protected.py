@@ -1,0 +1,65 @@
+"""Columns that are never starred: the table is released separately for each combination of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv.algorithms import Algorithm
+from ldiv.algorithms.cascade import Entries
+from ldiv.contingency import Contingency, rank_rows
+from ldiv.release import Release
+
+__all__ = ["label_of_part", "parts_of", "solve_protected"]
+
+
+def parts_of(contingency: Contingency, kept: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The part of each group of equal rows when the table falls apart by the attributes `kept`, and a group of each part."""
+    c = contingency
+    if not kept:
+        return np.zeros(c.groups, dtype=np.int32), np.zeros(min(c.groups, 1), dtype=np.int32)
+    part, first, _ = rank_rows([np.ascontiguousarray(c.codes[:, j]) for j in kept], [c.sizes[j] for j in kept])
+    return part, first
+
+
+def label_of_part(contingency: Contingency, kept: Sequence[int], group: int) -> str:
+    """The protected values of a part, for people."""
+    c = contingency
+    return ", ".join(f"{c.domains[j].name}={c.domains[j].label(int(c.codes[group, j]))}" for j in kept)
+
+
+def solve_protected(
+    contingency: Contingency, l: int, algorithm: Algorithm, kept: Sequence[int], *, seed: int | None = None, **options: Any
+) -> Release:
+    """Solve each part of the table with equal protected values by itself, on the other attributes.
+
+    A group that keeps the protected columns lies within one part, so nothing is lost: the best releases of the parts together are the best
+    release that stars no protected column, and so are their bounds (``info["bound"]`` where the algorithm proves one). Every part must be
+    l-eligible: :func:`ldiv.constraints.enforce.possible` says so before.
+    """
+    c = contingency
+    free = [j for j in range(c.d) if j not in kept]
+    part_of_group, first = parts_of(c, kept)
+    part_of_cell = part_of_group[c.group_of_cell]
+    order = np.argsort(part_of_cell, kind="stable")
+    ends = np.searchsorted(part_of_cell[order], np.arange(len(first) + 1))
+    entries = Entries()
+    bound: int | None = 0
+    for p in range(len(first)):
+        mine = np.zeros_like(c.count)
+        chosen = order[ends[p]: ends[p + 1]]
+        mine[chosen] = c.count[chosen]
+        whole, cells = c.restrict(mine)
+        part = Contingency(
+            np.ascontiguousarray(whole.codes[:, free]), whole.indptr, whole.sensitive, whole.count, tuple(c.domains[j] for j in free),
+            c.sensitive_domain,
+        )
+        release = Release.verify(algorithm.solve(part, l, seed=seed, **options))
+        group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
+        entries.add(group, cells[release.cell], release.count, release.groups)
+        bound = bound + release.info["bound"] if bound is not None and "bound" in release.info else None
+    info = {} if bound is None else {"bound": bound}
+    return entries.release(c, l=l, algorithm=algorithm.name, info={**info, "protected": tuple(c.domains[j].name for j in kept)})

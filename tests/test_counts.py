@@ -1,0 +1,178 @@
+"""Cells that hold very many rows: every number is right, and nothing takes longer for them."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ldiv._tp import phase_one
+from strategies import PHASE_THREE, PHASE_TWO, rounds_table
+
+import ldiv
+from ldiv.algorithms.hilbert import group_along_curve
+from ldiv.algorithms.tp import split
+from ldiv.arguments import MOST_ROWS
+
+
+def cells(histograms, times=1, shape=None):
+    """A Contingency with a group for each histogram, over one attribute or the given shape."""
+    h = np.array(histograms, dtype=object) * times
+    h = h[(h != 0).any(axis=1)]
+    group, value = np.nonzero(h)
+    shape = shape or (len(h),)
+    codes = np.stack(np.unravel_index(np.arange(len(h)), shape), axis=1)
+    indptr = np.searchsorted(group, np.arange(len(h) + 1))
+    domains = tuple(ldiv.Domain(f"A{j}", size, ordered=j == 0) for j, size in enumerate(shape))
+    return ldiv.Contingency(codes, indptr, value, h[group, value].astype(np.int64), domains, ldiv.Domain("s", h.shape[1]))
+
+
+def six_by_five(k):
+    """6 groups x 5 values, counts times 2**k."""
+    return cells([[4, 7, 1, 0, 3], [2, 2, 8, 5, 1], [0, 6, 3, 3, 4], [0, 0, 0, 8, 5], [1, 2, 3, 4, 5], [7, 1, 1, 1, 2]], 1 << k, (2, 3))
+
+
+histograms = st.integers(2, 6).flatmap(lambda m: st.lists(st.lists(st.integers(0, 9), min_size=m, max_size=m), min_size=1, max_size=7)).filter(
+    lambda h: any(map(any, h))
+)
+every = pytest.mark.parametrize("name", sorted(ldiv.algorithms()))
+
+
+def same(a, b):
+    return (a.kept == b.kept).all() and (a.phase, a.rounds, a.residue_sizes, a.residue_heights) == (
+        b.phase, b.rounds, b.residue_sizes, b.residue_heights)
+
+
+@settings(max_examples=200)
+@given(histograms, st.sampled_from([1, 2, 7, 40]), st.lists(st.integers(0, 6), max_size=8), st.integers(2, 5), st.sampled_from([None, 3]))
+def test_runs_of_moves_at_once_are_the_moves_one_by_one(h, times, more, l, seed):
+    c = cells(h, times)
+    count = c.count.copy()
+    count[: len(more)] += np.array(more, dtype=np.int64)[: len(count)]
+    c = ldiv.Contingency(c.codes, c.indptr, c.sensitive, count, c.domains, c.sensitive_domain)
+    l = min(l, ldiv.max_l(c))
+    assert same(split(c, l, seed), split(c, l, seed, few=-1))
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 30])
+def test_rounds_of_phase_three_at_once(k):
+    c = rounds_table(k).contingency
+    one, many = split(c, 4), split(c, 4, few=-1)
+    assert one.phase == 3 and one.rounds == k and same(one, many)
+
+
+def test_the_examples_of_the_phases_scaled_up():
+    for example, l, phase in ((PHASE_TWO, 3, 2), (PHASE_THREE, 4, 3)):
+        for times in (1 << 20, 3**20, 1 << 50):
+            result = split(cells(example, times), l)
+            assert result.phase == phase and result.residue_sizes[2] >= l * result.residue_heights[2]
+            assert result.residue_sizes[0] == times * split(cells(example), l).residue_sizes[0]
+            assert result.residue_sizes[2] <= times * split(cells(example), l).residue_sizes[2]
+
+
+@settings(max_examples=40)
+@given(histograms, st.integers(16, 53), st.integers(2, 5))
+def test_any_table_scaled_up_is_decided_at_once(h, k, l):
+    small, large = cells(h), cells(h, 1 << k)
+    l = min(l, ldiv.max_l(small))
+    ones, result = split(small, l), split(large, l)
+    assert result.residue_sizes[0] >= ones.residue_sizes[0] and result.kept.sum() + result.residue_sizes[2] == large.n
+    for name in ("tp", "tp+", "hilbert", "cascade"):
+        release = ldiv.solve(large, l, algorithm=name)
+        assert release.stars >= ldiv.star_bound(large, l) and release.max_l >= l
+        assert len(release.count) < 100 * (len(large.count) + l)        # entries are by cells
+
+
+def test_where_scaling_is_exact_the_objective_is_scaled():
+    """Phase one is: heights that are whole stay whole. So is what follows where groups only thin out evenly."""
+    for k in range(0, 56, 5):
+        c = six_by_five(k)
+        for l in (2, 3):
+            kept = np.empty_like(c.count)
+            size, height = phase_one(c.indptr, c.count, l, kept)
+            assert all(int(s) // l >= int(h) for s, h in zip(size, height, strict=True)) and (kept <= c.count).all()
+            release = ldiv.solve(c, l, algorithm="tp")
+            assert release.phase == 1 or release.suppressed_rows >= ldiv.tuple_bound(c, l)
+            assert release.suppressed_rows < 2**k * (ldiv.solve(six_by_five(0), l, algorithm="tp").suppressed_rows + 1)
+        hilbert = ldiv.solve(c, 2, algorithm="hilbert")
+        assert hilbert.stars == 2**k * ldiv.solve(six_by_five(0), 2, algorithm="hilbert").stars
+
+
+@every
+@pytest.mark.parametrize("k", [0, 20, 31, 40, 54])
+def test_every_number_of_a_release(name, k):
+    """Against sums in Python's integers, which do not wrap."""
+    c = six_by_five(k)
+    try:
+        release = ldiv.solve(c, 2, algorithm=name)
+    except ldiv.InputError as error:
+        assert name == "exact" and k > 20 and "too large for an exact answer: " in str(error)
+        return
+    rows = [int(x) for x in release.count]
+    groups = [rows[a:b] for a, b in zip(release.indptr[:-1], release.indptr[1:], strict=True)]
+    sizes = list(map(sum, groups))
+    assert sum(sizes) == release.n == c.n == sum(c.count.tolist()) and release.group_sizes.tolist() == sizes
+    starred = [[int(x) == -1 for x in row] for row in release.published]
+    assert release.stars == sum(size * sum(row) for size, row in zip(sizes, starred, strict=True)) == release.cost
+    assert list(release.stars_by_attribute.values()) == [sum(size * row[j] for size, row in zip(sizes, starred, strict=True)) for j in range(2)]
+    assert release.suppressed_rows == sum(size * any(row) for size, row in zip(sizes, starred, strict=True))
+    assert ldiv.discernibility(release) == sum(size**2 for size in sizes)
+    assert ldiv.average_group_size(release) == c.n / len(sizes)
+    assert ldiv.max_l(c) == sum(c.count.tolist()) // max(c.histogram.tolist()) and release.max_l >= 2
+    assert math.isfinite(ldiv.kl_divergence(release)) and 0 <= ldiv.kl_divergence(release) < 1 and 0 <= ldiv.ncp(release) <= 1
+    if release.is_suppression:
+        assert release.certificate.bound <= release.stars
+        assert ldiv.verify_certificate(c, release.certificate, 2) == release.certificate.bound
+    report = ldiv.check(c, l=3)
+    assert report.rows == c.n and report.groups == 6 and [v.excess for v in report.violations] == sorted((v.excess for v in report.violations), reverse=True)
+
+
+@pytest.mark.parametrize("name", ["tp", "tp+", "hilbert", "cascade", "mondrian", "tds", "auto", "multidim"])
+def test_the_largest_table_there_can_be(name):
+    """2**62 rows: in one cell for l = 1, in two values for l = 2."""
+    one = ldiv.solve(cells([[MOST_ROWS]]), 1, algorithm=name)
+    assert one.n == MOST_ROWS and one.stars == 0 and ldiv.discernibility(one) == MOST_ROWS**2
+    half = 1 << 60
+    c = cells([[half, half, 0], [half, half - 1, 1]])
+    release = ldiv.solve(c, 2, algorithm=name)
+    assert release.n == MOST_ROWS and release.max_l == 2 and ldiv.check(c, l=2).max_l == 2
+    with pytest.raises(ldiv.InputError, match="at most 2\\*\\*62"):
+        cells([[half, half, 1], [half, half - 1, 1]])
+
+
+def test_principles_of_very_many_rows():
+    c = cells([[1 << 55, 1 << 55, 1 << 55], [(1 << 55) + 1, 1 << 55, 1 << 55]])
+    found = ldiv.audit(c)
+    assert found["k"] == 3 << 55 and found["l"] == 2 and found["distinct_l"] == 3
+    release = ldiv.solve(c, 2, also=[ldiv.KAnonymity(4 << 55)], algorithm="tp")
+    assert release.groups == 1 and release.stars == c.n
+    with pytest.raises(ldiv.InputError, match="KAnonymity"):
+        ldiv.solve(c, 2, also=[ldiv.KAnonymity(7 << 55)], algorithm="tp")
+
+
+def test_hilbert_along_the_curve_is_the_grouping_row_by_row():
+    """Entries against the grouping of single rows, each group and cell by itself."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        h = rng.integers(0, 30, (int(rng.integers(1, 6)), int(rng.integers(2, 6))))
+        if not h.any():
+            continue
+        c = cells(h.tolist())
+        l = min(int(rng.integers(1, 4)), ldiv.max_l(c))
+        group, cell, rows = group_along_curve(c, l)
+        assert np.array_equal(np.bincount(cell, rows, len(c.count)).astype(int), c.count)
+        values = {}
+        for g, k, n in zip(group.tolist(), cell.tolist(), rows.tolist(), strict=True):
+            values.setdefault(g, {}).setdefault(int(c.sensitive[k]), []).append(n)
+        for held in values.values():
+            tops = [sum(x) for x in held.values()]
+            assert sum(tops) >= l * max(tops)
+
+
+def test_weights_and_many_rows():
+    c = six_by_five(50)
+    heavy = ldiv.Contingency(c.codes, c.indptr, c.sensitive, c.count, tuple(ldiv.Domain(x.name, x.size, weight=10_000) for x in c.domains), c.sensitive_domain)
+    plain, scaled = ldiv.solve(c, 3), ldiv.solve(heavy, 3)
+    assert scaled.cost == 10_000 * plain.stars and scaled.certificate.bound <= scaled.cost
+    assert Fraction(ldiv.verify_certificate(heavy, scaled.certificate, 3), scaled.cost) > Fraction(3, 4)
