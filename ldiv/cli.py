@@ -121,7 +121,7 @@ def anonymize_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the release goes; CSV or Parquet by its ending.")],
     algorithm: Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")] = DEFAULT_ALGORITHM,
     effort: Annotated[str, typer.Option(help="Of the default algorithm: fast, default or best.")] = "default",
-    certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal the release is (NAME.private.npz); for the owner of the microdata only.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Save the proof of how near to optimal it is, for its owner (.private.npz).")] = None,
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None,
     protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None,
     also: Annotated[list[str] | None, typer.Option(

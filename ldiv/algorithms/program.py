@@ -55,7 +55,7 @@ def integer_program(
 
     Ends within a second of the time limit, with what is known then; an interrupt (Ctrl-C) ends it at once.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp   # here, not above: scipy doubles the start of the command
+    from scipy.optimize import Bounds, LinearConstraint, milp  # here, not above: scipy doubles the start of the command
     from scipy.sparse import vstack
 
     started = time.monotonic()
@@ -79,7 +79,7 @@ def integer_program(
         finally:
             child.kill()
     if child.returncode != 0:
-        raise LdivError(f"the integer program's process ended with code {child.returncode}: it may have run out of memory; use fewer attributes or rows")
+        raise LdivError(f"the integer program's process ended with code {child.returncode}, perhaps for lack of memory; use fewer attributes or rows")
     return _solved(*pickle.loads(answer))
 
 
