@@ -54,8 +54,8 @@ class Contingency:
     Examples
     --------
     >>> import ldiv
-    >>> domains, disease = (ldiv.Domain("Age", 2),), ldiv.Domain("Disease", 2)
-    >>> cells = ldiv.Contingency([[0], [1]], [0, 2, 4], [0, 1, 0, 1], [2**60, 2**60, 2, 2], domains, disease)
+    >>> domains, disease = (ldiv.Domain("Age", 3),), ldiv.Domain("Disease", 2)
+    >>> cells = ldiv.Contingency([[0], [1], [2]], [0, 2, 3, 4], [0, 1, 0, 1], [2**60, 2**60, 2, 2], domains, disease)
     >>> ldiv.solve(cells, 2).stars
     4
     """
