@@ -17,14 +17,16 @@ import numpy as np
 from ldiv.errors import InputError
 
 __all__ = [
-    "ALPHA", "BEST", "C", "DECLARED", "DISTANCE", "EFFORT", "K", "L", "MOST_ROWS", "MOST_SENSITIVE", "MOST_VALUES", "NODES", "OBJECTIVE", "PROGRESS", "SEED", "SIZE", "STRENGTH",
-    "TARGET", "THREADS", "TIME_LIMIT", "WEIGHT", "Argument", "Call", "Plan", "Choice", "Flag", "Number", "Whole", "check_options", "hint", "shown",
+    "ALPHA", "BEST", "C", "DECLARED", "DISTANCE", "EFFORT", "K", "L", "MOST_ROWS", "MOST_SENSITIVE", "MOST_VALUES", "NODES", "OBJECTIVE", "PROGRESS",
+    "SEED", "SIZE", "STRENGTH", "TARGET", "THREADS", "TIME_LIMIT", "WEIGHT", "Argument", "Call", "Choice", "Flag", "Number", "Plan", "Whole",
+    "check_options", "hint", "shown",
 ]
 
 MOST_ROWS = 1 << 62             # of a table in all: sums of counts then fit 64 bits, twice over
 MOST_VALUES = (1 << 31) - 1     # of an attribute, and of cells and of groups: codes are int32
 MOST_SENSITIVE = 1 << 26        # values of the sensitive attribute: some arrays have an entry for each
 LONGEST = 80
+WIDE = 1 << 20                  # ranges up to here are told whole
 
 
 def shown(value: Any) -> str:
@@ -56,9 +58,8 @@ class Argument:
     name: str
     optional: bool = False
 
-    @property
-    def allowed(self) -> str:
-        """What the argument must be, in words."""
+    def allowed(self, value: Any) -> str:
+        """What the argument must be and this value is not, in words."""
         raise NotImplementedError
 
     def take(self, value: Any) -> Any:
@@ -88,8 +89,8 @@ class Argument:
             kind = f" ({type(value).__name__})"
         except ValueError:
             kind = ""
-        none = " or None" if self.optional else ""
-        raise InputError(f"{name or self.name} must be {self.allowed}{none}, not {shown(value)}{kind}{advice or self.advice(value)}")
+        none = ", or None" if self.optional else ""
+        raise InputError(f"{name or self.name} must be {self.allowed(value)}{none}, not {shown(value)}{kind}{advice or self.advice(value)}")
 
     def advice(self, value: Any) -> str:
         """What to do about a value that is refused."""
@@ -112,9 +113,12 @@ class Whole(Argument):
     least: int = 0
     most: int | None = None
 
-    @property
-    def allowed(self) -> str:
-        return f"a whole number of at least {self.least:,}" if self.most is None else f"a whole number, at least {self.least:,} and at most {self.most:,}"
+    def allowed(self, value: Any) -> str:
+        if self.most is not None and self.most <= WIDE:
+            return f"a whole number from {self.least:,} to {self.most:,}"
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+            return "a whole number"
+        return f"at least {self.least:,}" if value < self.least else f"at most {self.most:,}"
 
     def take(self, value: Any) -> int:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -128,7 +132,8 @@ class Whole(Argument):
 
     def invalid(self) -> list[Any]:
         above = [] if self.most is None else [self.most + 1, 10 * self.most, 1 << 200]
-        return [*super().invalid(), self.least - 1, -(1 << 70), True, np.True_, self.least + 0.5, float(self.least), str(self.least), math.inf, *above]
+        kinds = [True, np.True_, self.least + 0.5, float(self.least), str(self.least), math.inf]
+        return [*super().invalid(), *kinds, self.least - 1, -(1 << 70), *above]
 
 
 @dataclass(frozen=True)
@@ -139,8 +144,7 @@ class Number(Argument):
     most: float = math.inf
     open_below: bool = False        # `least` itself is not allowed
 
-    @property
-    def allowed(self) -> str:
+    def allowed(self, value: Any) -> str:
         low = f"more than {self.least:g}" if self.open_below else f"at least {self.least:g}"
         return f"a finite number, {low}" + ("" if self.most == math.inf else f" and at most {self.most:g}")
 
@@ -157,7 +161,8 @@ class Number(Argument):
 
     def valid(self) -> list[Any]:
         inside = self.least + 0.5 if self.most == math.inf else (self.least + self.most) / 2
-        return [inside, np.float32(inside), *([] if self.open_below else [self.least]), *([] if self.most == math.inf else [self.most, int(self.most)])]
+        ends = [*([] if self.open_below else [self.least]), *([] if self.most == math.inf else [self.most, int(self.most)])]
+        return [inside, np.float32(inside), *ends]
 
     def invalid(self) -> list[Any]:
         return [*super().invalid(), True, math.inf, -math.inf, self.least - 1, "1", 10**400, *([self.least] if self.open_below else []),
@@ -171,8 +176,7 @@ class Choice(Argument):
     of: tuple[str, ...] = ()
     instead: type | None = None
 
-    @property
-    def allowed(self) -> str:
+    def allowed(self, value: Any) -> str:
         return f"one of {', '.join(map(repr, self.of))}"
 
     def take(self, value: Any) -> Any:
@@ -198,8 +202,7 @@ class Choice(Argument):
 class Flag(Argument):
     """True or False."""
 
-    @property
-    def allowed(self) -> str:
+    def allowed(self, value: Any) -> str:
         return "True or False"
 
     def take(self, value: Any) -> bool:
@@ -218,8 +221,7 @@ class Flag(Argument):
 class Call(Argument):
     """Something to call."""
 
-    @property
-    def allowed(self) -> str:
+    def allowed(self, value: Any) -> str:
         return "a function"
 
     def take(self, value: Any) -> Callable[..., Any]:

@@ -17,8 +17,8 @@ __all__ = ["dot", "frozen", "seal", "total", "weighted_total", "whole"]
 
 
 def whole(
-    value: Any, name: str, *, low: int, high: int, dtype: Any = np.int64, shape: tuple[int | None, ...] = (None,), order: Literal["C", "F", "A"] = "C",
-    own: bool = True,
+    value: Any, name: str, *, low: int, high: int, dtype: Any = np.int64, shape: tuple[int | None, ...] = (None,),
+    order: Literal["C", "F", "A"] = "C", own: bool = True,
 ) -> NDArray[Any]:
     """An array of whole numbers from `low` to `high`, of the dtype and layout that kernels take, which nobody else can write to.
 
@@ -63,7 +63,8 @@ def whole(
 
 def frozen(array: NDArray[Any], dtype: Any = None, order: Literal["C", "F", "A"] = "C") -> NDArray[Any]:
     """The array itself where nobody can write to it and the layout is right, else a copy for which that is so."""
-    fits = (dtype is None or array.dtype == dtype) and (order == "A" or bool(array.flags.c_contiguous if order == "C" else array.flags.f_contiguous)) and array.dtype.isnative and type(array) is np.ndarray
+    laid_out = array.flags.f_contiguous if order == "F" else array.flags.c_contiguous
+    fits = (dtype is None or array.dtype == dtype) and laid_out and array.dtype.isnative and type(array) is np.ndarray
     below: Any = array
     while fits and isinstance(below, np.ndarray):
         fits = not below.flags.writeable

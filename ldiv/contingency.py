@@ -54,8 +54,8 @@ class Contingency:
     Examples
     --------
     >>> import ldiv
-    >>> domains, disease = (ldiv.Domain("Age", 2),), ldiv.Domain("Disease", 2)
-    >>> cells = ldiv.Contingency([[0], [1]], [0, 2, 4], [0, 1, 0, 1], [2**60, 2**60, 1, 3], domains, disease)
+    >>> domains, disease = (ldiv.Domain("Age", 3),), ldiv.Domain("Disease", 2)
+    >>> cells = ldiv.Contingency([[0], [1], [2]], [0, 2, 3, 4], [0, 1, 0, 1], [2**60, 2**60, 2, 2], domains, disease)
     >>> ldiv.solve(cells, 2).stars
     4
     """
@@ -262,7 +262,8 @@ class Contingency:
 
     def restrict(self, count: Counts) -> tuple[Contingency, Index]:
         """The sub-table with `count` rows of each cell, empty cells and groups left out, and the cells it keeps."""
-        if type(count) is not np.ndarray or count.dtype != np.int64 or count.shape != self.count.shape or (count < 0).any() or (count > self.count).any():
+        known = type(count) is np.ndarray and count.dtype == np.int64 and count.shape == self.count.shape
+        if not known or (count < 0).any() or (count > self.count).any():
             raise InputError("count must be an array of int64, shape (C,), with at least 0 and at most all rows of each cell")
         cells = np.flatnonzero(count).astype(np.int32)
         group = self.group_of_cell[cells]

@@ -18,7 +18,10 @@ from ldiv.contingency import Contingency, rank_rows
 from ldiv.privacy import as_microdata
 from ldiv.release import Release
 
-__all__ = ["AlphaK", "Distinct", "Entropy", "Frequency", "Histograms", "KAnonymity", "Principle", "Recursive", "TCloseness", "audit", "histograms", "histograms_of"]
+__all__ = [
+    "AlphaK", "Distinct", "Entropy", "Frequency", "Histograms", "KAnonymity", "Principle", "Recursive", "TCloseness", "audit", "histograms",
+    "histograms_of",
+]
 
 EPSILON = 1e-12             # sums of floats that should reach a bound exactly
 

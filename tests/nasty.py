@@ -128,12 +128,14 @@ def plug_ins():
     yield "another shape", lambda c, l: entries(c, ALL[:, None], ALL, c.count, l=l, algorithm="bad"), InputError
     yield "lies", lambda c, l: entries(c, ALL * 0, ALL, c.count, l=l, algorithm="bad", published=[[0, 0]]), UnsafeReleaseError
     yield "too few published", lambda c, l: entries(c, ALL, ALL, c.count, l=l, algorithm="bad", published=[[-1, -1]]), InputError
-    yield "not contiguous", lambda c, l: entries(c, np.repeat(ALL * 0, 2)[::2], np.repeat(ALL, 2)[::2], np.repeat(c.count, 2)[::2], l=l, algorithm="b"), None
+    yield "not contiguous", lambda c, l: entries(
+        c, np.repeat(ALL * 0, 2)[::2], np.repeat(ALL, 2)[::2], np.repeat(c.count, 2)[::2], l=l, algorithm="bad"), None
     yield "other types", lambda c, l: entries(c, (ALL * 0).astype(np.uint8), ALL.astype(">i8"), c.count.astype(np.int16), l=l, algorithm="bad"), None
     yield "lists", lambda c, l: entries(c, [0] * 6, ALL.tolist(), c.count.tolist(), l=l, algorithm="bad"), None
     yield "aliased arrays", aliased, None
     yield "writes to its table", lambda c, l: c.count.__setitem__(0, 5), ValueError
-    yield "a class of its own", lambda c, l: type("Mine", (Release,), {"verify": lambda self: self})(c, **FORM, l=l, algorithm="bad"), UnsafeReleaseError
+    mine = type("Mine", (Release,), {"verify": lambda self: self})
+    yield "a class of its own", lambda c, l: mine(c, **FORM, l=l, algorithm="bad"), UnsafeReleaseError
 
 
 def outcome(call):

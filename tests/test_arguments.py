@@ -55,7 +55,8 @@ def test_l_everywhere():
     for value in L.invalid():
         for call in (
             lambda: ldiv.solve(DATA, value), lambda: ldiv.anonymize(table, ["a"], "s", value), lambda: ldiv.check(table, ["a"], "s", value),
-            lambda: ldiv.star_bound(DATA, value), lambda: ldiv.tuple_bound(DATA, value), lambda: ldiv.algorithms()["tp"].solve(DATA.contingency, value),
+            lambda: ldiv.star_bound(DATA, value), lambda: ldiv.tuple_bound(DATA, value),
+            lambda: ldiv.algorithms()["tp"].solve(DATA.contingency, value),
             lambda: ldiv.verify_certificate(DATA, ldiv.Certificate(0, 0, "counting"), value),
         ):
             refused(call, "l")

@@ -80,7 +80,7 @@ def test_forged_prices_prove_nothing():
     wrapping = [np.array([2**63 - 5 * 2**19] * 4 + [0], dtype=np.int64)] * 2
     good = [np.zeros(5, dtype=np.int64)] * 2
     for prices, message in [
-        (Prices(2, 1, wrapping), "too large to be added up"), (Prices(2, 1, [-x for x in good[:1]] + [np.array([-1, 0, 0, 0, 0])]), "at least 0, not -1"),
+        (Prices(2, 1, wrapping), "too large to be added up"), (Prices(2, 1, [good[0], np.array([-1, 0, 0, 0, 0])]), "at least 0, not -1"),
         (Prices(2, -2, good), "most must be"), (Prices(2, 26, good), "most must be"), (Prices(2, 0, good), "most must be"),
         (Prices(2, True, good), "most must be"), (Prices(2, "1", good), "most must be"), (Prices(3, 1, good), "for l = 3, not 2"),
         (Prices(2, 1, good[:1]), "2 patterns have prices, not 1"), (Prices(2, 1, good * 2), "not 4"), (Prices(2, 1, None), "not None"),
@@ -178,8 +178,8 @@ def test_heads_that_lie(tmp_path):
         forged_file(path, head)
         with pytest.raises(ldiv.InputError, match="not a certificate"):
             ldiv.load_certificate(path)
-    for arrays in ({"p1": price}, {"p0": price, "p2": price}, {"q": price}, {"p0": price.astype(float)}, {"p0": price[:, None]}, {"p0": price.astype(">i8")},
-                   {"p0": price.astype(np.int32)}, {"p0": np.array(["text"])}, {"p0": np.int64(3)}):
+    for arrays in ({"p1": price}, {"p0": price, "p2": price}, {"q": price}, {"p0": price.astype(float)}, {"p0": price[:, None]},
+                   {"p0": price.astype(">i8")}, {"p0": price.astype(np.int32)}, {"p0": np.array(["text"])}, {"p0": np.int64(3)}):
         forged_file(path, good, **arrays)
         with pytest.raises(ldiv.InputError, match="not a certificate"):
             ldiv.load_certificate(path)
@@ -260,8 +260,8 @@ def test_exit_codes(tmp_path, damage):
     claim = ldiv.anonymize(table, QI, "s", 3).certificate
     about = {"l": 3, "qi": QI, "sensitive": "s"}
     code, words = {
-        None: (0, "proven"), "empty": (2, "not a certificate"), "stars": (1, "CONTRADICTION"), "bound": (1, "NOT PROVEN"), "text": (2, "not a certificate"),
-        "missing": (2, "no certificate file")}[damage]
+        None: (0, "proven"), "empty": (2, "not a certificate"), "stars": (1, "CONTRADICTION"), "bound": (1, "NOT PROVEN"),
+        "text": (2, "not a certificate"), "missing": (2, "no certificate file")}[damage]
     if damage == "stars":
         claim = ldiv.Certificate(0, claim.bound, claim.proof, claim.prices)
     if damage == "bound":

@@ -58,11 +58,11 @@ def test_hilbert_groups_hold_each_value_once_until_the_last(table):
         return
     from ldiv.algorithms.hilbert import group_along_curve
 
-    group, cell = group_along_curve(data.contingency, l)
+    group, cell, rows = group_along_curve(data.contingency, l)      # equal groups in a row are one, with as many rows of each cell
     values = data.contingency.sensitive[cell]
     for g in range(group.max() + 1):
         members = values[group == g]
-        assert len(members) >= l and len(set(members.tolist())) == len(members)
+        assert len(members) >= l and len(set(members.tolist())) == len(members) and len(set(rows[group == g].tolist())) == 1
 
 
 def test_hilbert_takes_all_musts_when_there_are_more_than_l():

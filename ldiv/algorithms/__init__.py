@@ -129,7 +129,8 @@ def get(name: str) -> Algorithm:
                 try:
                     _enter(point)
                 except Exception as error:
-                    raise InputError(f"algorithm {name!r} is announced by {point.value!r} but cannot be loaded: {type(error).__name__}: {error}") from error
+                    reason = f"{type(error).__name__}: {error}"
+                    raise InputError(f"algorithm {name!r} is announced by {point.value!r} but cannot be loaded: {reason}") from error
         if name not in _registry:
             _load()
     if not isinstance(name, str) or name not in _registry:

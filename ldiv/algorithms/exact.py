@@ -36,8 +36,8 @@ def _small_enough(contingency: Contingency) -> None:
     c = contingency
     if c.n >= MOST_ROWS or c.n * int(c.weights.sum()) >= MOST_COST:
         raise InputError(
-            f"too large for an exact answer: {c.n:,} rows, and at most {MOST_ROWS:,} (with all stars at most {MOST_COST:,} by weight) can be solved in "
-            "floating point; use algorithm='lagrangian'"
+            f"too large for an exact answer: {c.n:,} rows, and at most {MOST_ROWS:,} (with all stars at most {MOST_COST:,} by weight) can be solved "
+            "in floating point; use algorithm='lagrangian'"
         )
 
 
@@ -189,7 +189,7 @@ def matching(contingency: Contingency, l: int) -> Release:
     pairs_left = int(sides[0].sum() - paired.sum())
     if pairs_left > MOST_PAIRS:
         raise InputError(
-            f"too large for an exact answer: {pairs_left:,} pairs of rows to be matched, and at most {MOST_PAIRS:,} can be; use algorithm='lagrangian'"
+            f"too large for an exact answer: {pairs_left:,} pairs of rows to be matched, at most {MOST_PAIRS:,} can be; use algorithm='lagrangian'"
         )
     here = [np.minimum(side, paired[group]) for side in sides]       # one cell a value and group
     entries.add(group, cells, here[0] + here[1], c.groups)

@@ -323,8 +323,8 @@ def lagrangian(
 
     Notes
     -----
-    Time O(sweeps * patterns * cells), space 12 bytes for each pattern and cell and 36 for each item. From 2**30 rows on rows are assigned in units of a power
-    of two, and only what units leave over is assigned exactly.
+    Time O(sweeps * patterns * cells), space 12 bytes for each pattern and cell and 36 for each item. From 2**30 rows on rows are assigned in units of
+    a power of two, and only what units leave over is assigned exactly.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def integer_program(
         finally:
             child.kill()
     if child.returncode != 0:
-        raise LdivError(f"the integer program's process ended with code {child.returncode}: it may have run out of memory; use fewer attributes or rows")
+        raise LdivError(f"the integer program's process ended with code {child.returncode}, perhaps for lack of memory; use fewer attributes or rows")
     return _solved(*pickle.loads(answer))
 
 

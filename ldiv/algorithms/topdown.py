@@ -49,8 +49,8 @@ class Specialisation:
                 )
             if domain.ordered and domain.taxonomy is None and domain.size > MOST_SPLITS:
                 raise InputError(
-                    f"tds splits ordered domains value by value: {domain.size:,} values of {domain.name!r} are more than {MOST_SPLITS:,}; coarsen the "
-                    "column, give it a hierarchy, or use another algorithm"
+                    f"tds splits ordered domains value by value: {domain.size:,} values of {domain.name!r} are more than {MOST_SPLITS:,}; coarsen "
+                    "the column, give it a hierarchy, or use another algorithm"
                 )
             counts = np.zeros((domain.size, c.m), dtype=np.int64)
             np.add.at(counts, (c.codes[group_of_cell, j], c.sensitive), c.count)

@@ -90,7 +90,7 @@ class Certificate:
             Fewer stars than the bound.
         """
         if self.contradiction:
-            raise InputError(f"a contradiction, not a ratio: {self.stars:,} stars are fewer than the bound of {self.bound:,}, which no release can be")
+            raise InputError(f"a contradiction, not a ratio: {self.stars:,} stars, fewer than the bound of {self.bound:,} that no release is below")
         return self.stars / self.bound if self.bound else (1.0 if not self.stars else math.inf)
 
     def __str__(self) -> str:

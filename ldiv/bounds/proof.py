@@ -142,8 +142,8 @@ def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, i
 def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int) -> int:
     """Recompute a certificate's bound from the table, trusting nothing of the solver; returns the bound it proves.
 
-    Integers throughout. O(patterns * cells log cells) for prices, O(2^d * cells) for counting. The bound of an exhaustive search cannot be recomputed:
-    what prices or counting prove is returned then.
+    Integers throughout. O(patterns * cells log cells) for prices, O(2^d * cells) for counting. The bound of an exhaustive search cannot be
+    recomputed: what prices or counting prove is returned then.
 
     Raises
     ------

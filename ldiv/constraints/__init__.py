@@ -1,7 +1,7 @@
 """What must hold beyond l-diversity, in one composition: protected columns, several sensitive columns, minimum size and other principles.
 
-The order of the parts is fixed: the table falls into parts of equal protected values, each part is released for the first sensitive column, and groups
-of one part are merged until every group satisfies everything. A star never comes to a protected column, because no step sees more than a part.
+The order is fixed: the table falls into parts of equal protected values, each part is released for the first sensitive column, and groups of one
+part are merged until every group satisfies everything. A star never comes to a protected column, because no step sees more than a part.
 All constraints are monotone (a union of groups that satisfy one satisfies it too), so a release exists if and only if every part as one group
 satisfies everything; where one does not, the reason is said before anything is solved.
 """
@@ -60,8 +60,8 @@ def compose(
     NotEligibleError
         One of the sensitive columns is not l-eligible in the whole table.
     InputError
-        A combination that no release can satisfy, with the rows and the constraint that stand against it; unknown columns; an algorithm that publishes
-        sub-domains.
+        A combination that no release can satisfy, with the rows and the constraint that stand against it; unknown columns; an algorithm that
+        publishes sub-domains.
     """
     protect, also = _protect(protect), _also(also)
     cells = [x.contingency if isinstance(x, Microdata) else x for x in tables]

@@ -37,7 +37,7 @@ def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: 
     if not len(first):
         return
     parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
-    where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" if kept else "the whole table" for rows, g in zip(parts.size, first, strict=True)]
+    where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]
     protect = [c.domains[j].name for j in kept]
     if kept and not any(_is_component(x) for x in principles):
         size, height, pillar = _contingency.heights(parts.indptr, parts.sensitive, parts.count, c.m)
@@ -69,7 +69,9 @@ def _verdict(principle: Principle, groups: Histograms) -> NDArray[np.bool_]:
     """Which groups satisfy a principle, which may be a user's own."""
     found = np.asarray(principle.holds(groups))
     if found.shape != (len(groups.indptr) - 1,) or found.dtype != np.bool_:
-        raise InputError(f"{principle}: holds() must return a bool for each of the {len(groups.indptr) - 1:,} groups, not {found.dtype} of shape {found.shape}")
+        raise InputError(
+            f"{principle}: holds() must return a bool for each of the {len(groups.indptr) - 1:,} groups, not {found.dtype} of shape {found.shape}"
+        )
     return found
 
 
