@@ -59,7 +59,7 @@ def test_commands(tmp_path):
 def test_the_command_on_the_page_repeats_the_release(tmp_path):
     (tmp_path / "in.csv").write_text("30;flu\n30;cold\n40;flu\n50;cough\n" * 3)
     asked = ["anonymize", "in.csv", "--delimiter", ";", "--names", "Age,D", "-q", "Age", "-s", "D", "-l", "2", "-o", "out.csv"]
-    asked += ["--also", "k=6", "--coarsen", "Age=width:20", "--star", "x", "--report", "out.html"]
+    asked += ["--also", "k=6", "--coarsen", "Age=width:20", "--star", "x", "--keep-order", "--report", "out.html"]
     run = [sys.executable, "-m", "ldiv.cli"]
     done = subprocess.run([*run, *asked], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

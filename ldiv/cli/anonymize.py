@@ -84,13 +84,23 @@ def anonymize_command(
             voice.warn(f"{count:,} cells of column {shown(name)!r} begin with =, +, - or @: a spreadsheet would run them as formulas")
     if saying.json:
         answer(facts(release, bound, algorithm))
-    voice.say(release.summary())
-    if release.publication is not None and not saying.quiet:
-        for line in release.publication.notes():
-            if line not in release.publication.in_short():
-                voice.warn(line)
+    if not saying.quiet:
+        _describe(release, voice)
     voice.say(f"verified as written: {verdict}")
     voice.say(str(bound) if bound is not None else "no bound: the release publishes sub-domains, and bounds are about stars")
+
+
+def _describe(release: Release, voice: Voice) -> None:
+    """The summary, and what the release tells beside its cells as warnings."""
+    publication = release.publication
+    order = publication.order_warnings if publication is not None else []
+    for line in release.summary().splitlines():
+        if line not in order:
+            voice.say(line)
+    for line in order:
+        voice.warn(f"{line}; leave --keep-order out" if publication is not None and publication.rows is None else line)
+    for line in publication.column_warnings if publication is not None else []:
+        voice.warn(line)
 
 
 def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str, columns: Columns) -> None:
