@@ -158,6 +158,8 @@ def publish(
     verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows)
     if not verdict:
         raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, {verdict}")
+    if rows is None and not verdict.in_order:
+        raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, its rows are not in the order of the source")
     published = release.published[release.group]
     codes, starred = data.codes, published < 0
     if rows is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from ldiv.algorithms import get
@@ -164,7 +165,8 @@ def verify_written(source: Source, request: Request, staged: Path, release: Rele
         names = [name for name in names if name not in release.publication.dropped]
     delimiter, na = (delimiter_of(source, shape), source.na) if shape.is_text else (None, None)
     written = open_table([staged], delimiter=delimiter, names=names, na=na, unpack_limit=1 << 62).table
-    rows = None if release.publication is None else release.publication.rows
+    publication = release.publication
+    rows = np.arange(release.n) if publication is None or publication.rows is None else publication.rows    # an order that was kept is kept
     verdict = verify_tables(
         source.table, written, source.qi, source.sensitive, release.l, star=request.asking.star, hierarchies=request.trees, rows=rows,
     )

@@ -7,15 +7,24 @@ from typing import Any
 
 __all__ = ["index_columns", "with_index"]
 
+RANGE = {"kind": "range", "name": None, "start": 0, "stop": 0, "step": 1}
 
-def _entries(schema: Any) -> dict[str, Any]:
-    """The label of each index column by the column's name; empty without a note that can be read."""
+
+def _entries(schema: Any) -> list[tuple[Any, Any]]:
+    """Each level of the index: the name of its column and its label, or a range and None; empty without a note that can be read."""
     try:
         note = json.loads((schema.metadata or {})[b"pandas"])
         labels = {entry["field_name"]: entry["name"] for entry in note["columns"]}
-        return {name: labels.get(name) for name in note["index_columns"] if isinstance(name, str) and name in schema.names}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return {}
+        levels = note["index_columns"]
+    except (KeyError, TypeError, ValueError):
+        return []
+    found: list[tuple[Any, Any]] = []
+    for level in levels if isinstance(levels, list) else []:
+        if isinstance(level, str) and level in schema.names:
+            found.append((level, labels.get(level)))
+        elif isinstance(level, dict) and level.keys() == RANGE.keys() and all(isinstance(level[key], int) for key in ("start", "stop", "step")):
+            found.append((level, None))
+    return found
 
 
 def index_columns(schema: Any) -> list[str]:
@@ -24,17 +33,20 @@ def index_columns(schema: Any) -> list[str]:
     Examples
     --------
     >>> import pandas as pd, pyarrow as pa
-    >>> index_columns(pa.Table.from_pandas(pd.DataFrame({"x": [1, 2]}, index=pd.Index([7, 9], name="id"))).schema)
+    >>> index_columns(pa.Table.from_pandas(pd.DataFrame({"x": [1, 2]}, index=pd.Index(["a", "b"], name="id"))).schema)
     ['id']
     """
-    return list(_entries(schema))
+    return [name for name, _ in _entries(schema) if isinstance(name, str)]
 
 
 def with_index(table: Any, source: Any) -> Any:
-    """The table with a note of its own that says which columns are the index, as far as they are there; of the source's note no more is kept."""
-    labels = _entries(source)
-    if not labels or not all(name in table.column_names for name in labels):
-        return table
-    columns = [{"name": label, "field_name": name, "pandas_type": "object", "numpy_type": "object", "metadata": None} for name, label in labels.items()]
-    note = {"index_columns": list(labels), "column_indexes": [], "columns": columns}
+    """The table, its rows in the order of its source, with a note of its own that says what the index is; no more is kept of the source's note."""
+    levels = [(level, label) for level, label in _entries(source) if isinstance(level, dict) or level in table.column_names]
+    if not levels or all(isinstance(level, dict) and {**level, "stop": 0} == RANGE for level, _ in levels):
+        return table        # as pandas numbers rows anyway
+    columns = [
+        {"name": label, "field_name": level, "pandas_type": "object", "numpy_type": "object", "metadata": None}
+        for level, label in levels if isinstance(level, str)
+    ]
+    note = {"index_columns": [level for level, _ in levels], "column_indexes": [], "columns": columns}
     return table.replace_schema_metadata({"pandas": json.dumps(note)})
