@@ -74,7 +74,8 @@ def anonymize_command(
             verdict = verify_written(source, request, target.staged, release, shape)
             if page is not None:
                 again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, publishing, reading)
-                save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again})
+                save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
+                            original=request.original(), written=True)
             if proof is not None and bound is not None:
                 save_certificate(
                     bound, proof.staged, l=l, qi=source.qi, sensitive=source.sensitive[0], rows=release.n, weights=request.weights,

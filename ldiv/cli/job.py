@@ -19,7 +19,7 @@ from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_
 from ldiv.files.dialect import require_delimiter
 from ldiv.microdata import Microdata
 from ldiv.release import Release
-from ldiv.several import solve_several
+from ldiv.several import joined, solve_several
 
 __all__ = ["Request", "Source", "options_of"]
 
@@ -197,6 +197,14 @@ class Request:
             hierarchies=self.trees, protect=self.asking.protect or [], also=self.also, order="keep" if publishing.keep_order else "random",
             drop=publishing.drop or [], only_named=publishing.only_named, **self._options(algorithm, progress),
         )
+
+    def original(self) -> Microdata | None:
+        """The codes of the table before it was coarsened, of all sensitive columns together; None if it is not coarsened."""
+        if not self.coarse:
+            return None
+        source = self.source
+        parts = [source.microdata(source.domains(say=False), name) for name in source.sensitive]
+        return parts[0] if len(parts) == 1 else joined(parts)[0]
 
     def codes(self) -> list[Microdata]:
         """The table as codes, once for each sensitive column, for several releases of it."""
