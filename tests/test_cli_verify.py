@@ -121,7 +121,8 @@ def test_several_sensitive_columns_are_each_judged(folder):
 def test_hierarchies_say_what_may_stand_for_a_value(folder):
     (folder / "ward.csv").write_text("".join(f"{k};{'north' if k < 6 else 'south'};*\n" for k in range(12)))
     tree = ("--hierarchy", "ward=ward.csv")
-    asked = {"coarse.csv": ("--coarsen", "ward=1", *tree), "nodes.csv": ("-a", "tds", *tree), "bins.csv": ("--coarsen", "age=width:10")}
+    asked = {"coarse.csv": ("--coarsen", "ward=1", *tree), "nodes.csv": ("-a", "tds", *tree), "bins.csv": ("--coarsen", "age=width:10"),
+             "sets.csv": ("-a", "mondrian", "--coarsen", "age=width:10", "--coarsen", "ward=1", *tree)}
     for name, more in asked.items():
         done = run("anonymize", "in.csv", *ASK, "-o", name, *more)
         assert done.code == 0, done.err
