@@ -100,6 +100,11 @@ class Source:
     columns: Sequence[Any]
     rows: int
 
+    @property
+    def index(self) -> list[Any]:
+        """Columns that are the index of a pandas table: they go with the order of the rows."""
+        return []
+
     def encode(self, name: Any) -> Encoded:
         """Codes by sorted value, the values (a missing one last, as None), and whether their order means something."""
         raise NotImplementedError
@@ -228,6 +233,10 @@ class Table(Source):
     @property
     def backend(self) -> Any:
         return backend_of(self.frame.implementation)
+
+    @property
+    def index(self) -> list[Any]:
+        return self.backend.index(self.frame.to_native()) if self.frame.implementation.is_pyarrow() else []
 
     def snapshot(self) -> Table:
         return Table(nw.from_native(self.backend.copy(self.frame.to_native()), eager_only=True))

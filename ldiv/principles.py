@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldiv import _contingency
 from ldiv.arguments import ALPHA, DISTANCE, STRENGTH, Argument, C, K, L
 from ldiv.contingency import Contingency, rank_rows
-from ldiv.privacy import as_microdata
+from ldiv.privacy import as_microdata, one_by_one
 from ldiv.release import Release
 
 __all__ = [
@@ -223,6 +223,7 @@ def audit(
     ----------
     frame : any table that :func:`ldiv.check` takes
     qi, sensitive : columns
+        Of several sensitive columns the weakest value of each.
     c : float, default 2
         For recursive (c, l)-diversity, whose largest l is reported.
     missing : optional
@@ -247,6 +248,11 @@ def audit(
     (2, 2, 2, 2.0, 0.0)
     """
     c = C.check(c)
+    found = [_audit_one(part, qi, name, c, missing) for part, name in one_by_one(frame, sensitive)]
+    return {name: (max if name in ("alpha", "t", "unique") else min)(one[name] for one in found) for name in found[0]}
+
+
+def _audit_one(frame: Any, qi: Any, sensitive: Any, c: float, missing: Any) -> dict[str, float]:
     contingency = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
     groups = Histograms(
         contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, contingency.sensitive_domain.ordered

@@ -12,9 +12,10 @@ from ldiv import _contingency
 from ldiv.arguments import L
 from ldiv.contingency import Contingency
 from ldiv.errors import InputError, NotEligibleError
+from ldiv.frames import named, open_frame
 from ldiv.microdata import Microdata
 
-__all__ = ["CheckReport", "Violation", "as_microdata", "check", "max_l", "require_eligible", "validate_l"]
+__all__ = ["CheckReport", "Violation", "as_microdata", "check", "max_l", "one_by_one", "require_eligible", "validate_l"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Violation:
         How many there may be, ``floor(rows / l)``.
     excess : int
         How many too many.
+    sensitive : object
+        The sensitive column.
     """
 
     group: dict[str, Any]
@@ -42,6 +45,7 @@ class Violation:
     value: Any
     count: int
     allowed: int
+    sensitive: Any = None
 
     @property
     def excess(self) -> int:
@@ -106,8 +110,8 @@ def check(
     Parameters
     ----------
     frame : DataFrame, Table, dict of arrays, Microdata, or Contingency
-    qi, sensitive : str
-        Columns; not needed for Microdata and cells.
+    qi, sensitive : columns
+        Not needed for Microdata; of several sensitive columns each is judged and cells.
     l : int
         At least 1.
     missing : optional
@@ -136,13 +140,22 @@ def check(
     (False, 1, {'Age': '30'}, 1)
     """
     l = validate_l(l)
+    reports = [_check_one(part, qi, name, l, missing) for part, name in one_by_one(frame, sensitive)]
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    violations = sorted((v for report in reports for v in report.violations), key=lambda v: -v.excess)     # stable: else column by column
+    return CheckReport(not violations, l, min(report.max_l for report in reports), first.groups, first.rows, violations)
+
+
+def _check_one(frame: Any, qi: Any, sensitive: Any, l: int, missing: Any) -> CheckReport:
     c = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
     size, height, pillar = _contingency.heights(c.indptr, c.sensitive, c.count, c.m)
     excess = height - size // l
     violations = [
         Violation(
             {x.name: x.label(int(code)) for x, code in zip(c.domains, c.codes[g], strict=True)},
-            int(size[g]), c.sensitive_domain.label(int(pillar[g])), int(height[g]), int(size[g] // l),
+            int(size[g]), c.sensitive_domain.label(int(pillar[g])), int(height[g]), int(size[g] // l), c.sensitive_domain.name,
         )
         for g in np.lexsort((np.arange(len(excess)), -excess))[: np.count_nonzero(excess > 0)]
     ]
@@ -156,8 +169,8 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     Parameters
     ----------
     frame : DataFrame, Table, dict of arrays, Microdata, or Contingency
-    sensitive : str
-        The sensitive column; not needed for Microdata and cells.
+    sensitive : column or sequence of columns
+        Not needed for Microdata; of several the one that allows least decides and cells.
     missing : optional
         As in :meth:`ldiv.Microdata.from_frame`.
 
@@ -181,6 +194,10 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     >>> ldiv.max_l({"Disease": ["flu", "flu", "cold", "cough", "cold"]}, sensitive="Disease")
     2
     """
+    return min(_max_l_of_one(part, name, missing) for part, name in one_by_one(frame, sensitive))
+
+
+def _max_l_of_one(frame: Any, sensitive: Any, missing: Any) -> int:
     if isinstance(frame, Contingency):
         return int(frame.n // frame.histogram.max()) if frame.n else 0
     if isinstance(frame, Microdata):
@@ -194,10 +211,21 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     return int(len(target) // histogram.max()) if len(target) else 0
 
 
+def one_by_one(frame: Any, sensitive: Any) -> list[tuple[Any, Any]]:
+    """A table once for each sensitive column that is named; codes and counts have one."""
+    if isinstance(frame, (Microdata, Contingency)) or sensitive is None:
+        return [(frame, sensitive)]
+    source = open_frame(frame)
+    names = named(sensitive, source.columns, "sensitive")
+    if not names:
+        raise InputError("sensitive is empty: name at least one sensitive column")
+    return [(source, name) for name in names]
+
+
 def as_microdata(frame: Any, qi: Any, sensitive: str | None, missing: Any) -> Microdata:
     """The table as Microdata, whatever it is."""
     if isinstance(frame, Microdata):
         return frame
     if qi is None or sensitive is None:
         raise InputError("name the columns: qi= and sensitive=")
-    return Microdata.from_frame(frame, qi, sensitive, missing=missing)
+    return Microdata.from_frame(frame, qi, sensitive, missing=missing, keep=False)

@@ -39,6 +39,8 @@ class Publication:
         Starred cells that the rows above and below give away.
     untouched, dropped : list
         Columns published as they are, and left out.
+    index : list
+        Those of `dropped` that are left out because they are the index of a table whose rows are shuffled.
     """
 
     frame: Any
@@ -49,6 +51,7 @@ class Publication:
     dropped: list[Any]
     codes: NDArray[np.int32] = field(repr=False)
     starred: NDArray[np.bool_] = field(repr=False)
+    index: list[Any] = field(default_factory=list)
 
     @cached_property
     def passing(self) -> list[PassingColumn]:
@@ -65,14 +68,28 @@ class Publication:
             found.append(PassingColumn(name, share_alone(column), {qi: guess for qi, guess in guesses.items() if guess is not None}))
         return found
 
+    @property
+    def order_warnings(self) -> list[str]:
+        """What the order of the rows gives away, a line for each column."""
+        return [f"the rows above and below its stars give back, in {name!r}, {guess}" for name, guess in self.neighbours.items() if guess.tells]
+
+    @property
+    def column_warnings(self) -> list[str]:
+        """What columns that are published as they are give away, a line each; the first call measures every one of them."""
+        return [f"column {column.name!r} tells more: {flag}" for column in self.passing for flag in column.flags]
+
     def in_short(self) -> list[str]:
         """What is known at once: what the order of the rows gives away, and which columns are published as they are."""
-        lines = [f"the rows above and below its stars give back, in {name!r}, {guess}" for name, guess in self.neighbours.items() if guess.tells]
-        return [*lines, "published as they are: " + ", ".join(map(repr, self.untouched))] if self.untouched else lines
+        lines = self.order_warnings
+        if self.index:
+            lines.append("left out, since it would restore the order of the rows: the index " + ", ".join(map(repr, self.index)))
+        if self.untouched:
+            lines.append("published as they are: " + ", ".join(map(repr, self.untouched)))
+        return lines
 
     def notes(self) -> list[str]:
         """What its owner should know before it leaves, a line each; the first call measures every untouched column."""
-        return [*self.in_short(), *(f"column {column.name!r} tells more: {flag}" for column in self.passing for flag in column.flags)]
+        return [*self.in_short(), *self.column_warnings]
 
 
 def publish(
@@ -121,7 +138,9 @@ def publish(
         if name in names or name in sensitive:
             raise InputError(f"drop: column {name!r} is a quasi-identifier or sensitive; leave it out of those first")
     others = [name for name in source.columns if name not in names and name not in sensitive]
-    left_out = [name for name in others if only_named or name in drop]
+    # The index of a pandas table goes with the order of its rows, in an Arrow table as in pandas.
+    index = [name for name in others if order == "random" and name in source.index and not (only_named or name in drop)]
+    left_out = [name for name in others if only_named or name in drop or name in index]
     rows = None
     if order == "random":
         # Not the draw that places rows in groups: whoever sees the order must not learn of it.
@@ -139,12 +158,15 @@ def publish(
     verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows)
     if not verdict:
         raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, {verdict}")
+    if rows is None and not verdict.in_order:
+        raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, its rows are not in the order of the source")
     published = release.published[release.group]
     codes, starred = data.codes, published < 0
     if rows is not None:
         codes, starred = codes[rows], starred[rows]
     publication = Publication(
-        frame, verdict, rows, guesses_by_neighbours(codes, starred, names), [n for n in others if n not in left_out], left_out, codes, starred
+        frame, verdict, rows, guesses_by_neighbours(codes, starred, names), [n for n in others if n not in left_out], left_out, codes, starred,
+        index,
     )
     telling = [f"{guess} in {name!r}" for name, guess in publication.neighbours.items() if guess.tells]
     if telling and order == "keep":

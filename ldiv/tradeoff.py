@@ -64,14 +64,18 @@ def lift(release: Release, data: Microdata) -> Release:
     for j in range(data.d):
         kinds: list[Subdomain] = []
         pairs = np.unique(np.stack([coarse.codes[:, j], data.codes[:, j]]), axis=1) if data.n else np.zeros((2, 0), dtype=int)
-        for code in np.unique(pairs[0]):
-            fine = pairs[1][pairs[0] == code]
+        behind = {int(code): pairs[1][pairs[0] == code] for code in np.unique(pairs[0])}
+        for k, coarse_kind in enumerate(release.subdomains[j]):
+            fine = np.concatenate([behind.get(int(code), pairs[1][:0]) for code in coarse_kind.codes])
+            published[release.published[:, j] == -2 - k, j] = -2 - len(kinds)
+            kinds.append(Subdomain(tuple(sorted(set(fine.tolist()))), coarse_kind.text))
+        for code, fine in behind.items():
             mine = release.published[:, j] == code
             if len(fine) == 1:
                 published[mine, j] = fine[0]
             else:
                 published[mine, j] = -2 - len(kinds)
-                kinds.append(Subdomain(tuple(fine.tolist()), str(coarse.domains[j].label(int(code)))))
+                kinds.append(Subdomain(tuple(fine.tolist()), str(coarse.domains[j].label(code))))
         subdomains.append(kinds)
     c = data.contingency
     assert c.cell_of_row is not None

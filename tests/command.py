@@ -1,4 +1,4 @@
-"""The command in this process, for tests: what it exits with and what it says."""
+"""The command in this process, for tests: what it exits with and what it says; and a table to run it on."""
 
 import contextlib
 import io
@@ -6,7 +6,13 @@ import signal
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
+
 from ldiv.cli import main
+
+ASK_PATIENTS = ("-q", "age", "-q", "ward", "-s", "ill", "-l", "3")
+FAST = ("--effort", "fast")
 
 
 @dataclass
@@ -35,3 +41,9 @@ def run(*arguments, encoding="utf-8"):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode(encoding))
     return Done(code, *texts)
+
+
+def patients(rows=600, seed=0):
+    """A table without order for ASK_PATIENTS."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"age": rng.integers(18, 90, rows), "ward": rng.integers(0, 12, rows), "ill": rng.integers(0, 8, rows)})

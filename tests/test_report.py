@@ -8,9 +8,13 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pytest
+from command import ASK_PATIENTS as ASK
+from command import FAST, patients, run
 
 import ldiv
 from ldiv.report import render
+from ldiv.tradeoff import lift
 
 
 def page(**options):
@@ -59,7 +63,7 @@ def test_commands(tmp_path):
 def test_the_command_on_the_page_repeats_the_release(tmp_path):
     (tmp_path / "in.csv").write_text("30;flu\n30;cold\n40;flu\n50;cough\n" * 3)
     asked = ["anonymize", "in.csv", "--delimiter", ";", "--names", "Age,D", "-q", "Age", "-s", "D", "-l", "2", "-o", "out.csv"]
-    asked += ["--also", "k=6", "--coarsen", "Age=width:20", "--star", "x", "--report", "out.html"]
+    asked += ["--also", "k=6", "--coarsen", "Age=width:20", "--star", "x", "--keep-order", "--report", "out.html"]
     run = [sys.executable, "-m", "ldiv.cli"]
     done = subprocess.run([*run, *asked], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -75,3 +79,89 @@ def test_in_a_notebook():
     release = ldiv.anonymize({"<b>": [1, 1, 2, 2], "s": [1, 2, 1, 2]}, ["<b>"], "s", 2)
     html = release._repr_html_()
     assert "stars in &lt;b&gt;" in html and "<b>" not in html
+
+
+def use(text):
+    """What the page says is left of the table's use: KL-divergence, NCP, share of cells as they are."""
+    return [float(x.split()[0]) for x in re.findall(r"<td class=\"n\">(.*?)</td>", text[text.index("What is left of its use"):])]
+
+
+COARSER = {"age": ldiv.Bins(width=10)}, {"ward": 1}, {"age": ldiv.Bins(quantiles=5), "ward": 1}, {"age": ldiv.Bins(edges=[30, 60])}
+
+
+@pytest.mark.parametrize("algorithm", ["tp", "cascade", "mondrian", "tds", "multidim"])
+@pytest.mark.parametrize("coarser", [*COARSER, None])
+def test_use_is_measured_in_the_values_of_the_source(algorithm, coarser):
+    rng = np.random.default_rng(0)
+    source = pd.DataFrame({"age": rng.integers(18, 90, 500), "ward": rng.integers(0, 12, 500), "ill": rng.integers(0, 6, 500)})
+    tree = [[str(k), "north, up" if k < 6 else "south", "all"] for k in range(12)]
+    options = {"coarsen": coarser, "hierarchies": {"ward": tree} if "ward" in coarser else None} if coarser else {}
+    release = ldiv.anonymize(source, ["age", "ward"], "ill", 3, algorithm=algorithm, order="random", seed=1, **options)
+    original = ldiv.Microdata.from_frame(source, ["age", "ward"], "ill") if coarser else None
+    kl, ncp, kept = use(render(release, original=original))
+    shown, truth = release.frame.astype(str), source.iloc[release.publication.rows].astype(str).reset_index(drop=True)
+    assert kept == pytest.approx(100 * float((shown == truth)[["age", "ward"]].to_numpy().mean()), abs=0.006)
+    if coarser:
+        assert kl >= use(render(release))[0] and ncp > 0       # what coarsening loses counts
+        lifted = lift(release, original).verify()
+        assert lifted.groups == release.groups and lifted.max_l == release.max_l
+        kinds = {(j, kind.text) for j, some in enumerate(lifted.subdomains) for kind in some}
+        assert {(j, kind.text) for j, some in enumerate(release.subdomains) for kind in some} <= kinds
+
+
+def brute_kl(release, source):
+    """KL-divergence over the rows of the source, each published cell spread over what it may be."""
+    n, total = len(source), 0.0
+    rows = list(source.itertuples(index=False, name=None))
+    may = []
+    for row, group in enumerate(release.group):
+        may.append([])
+        for j in range(release.d):
+            code = release.published[group, j]
+            kind = None if code >= -1 else release.subdomains[j][-2 - code]
+            size = release.contingency.domains[j].size
+            may[row].append({code} if code >= 0 else set(range(size)) if code == -1 else set(kind.codes))
+    codes = release.contingency.data.codes
+    for point in set(rows):
+        at = rows.index(point)
+        f = rows.count(point) / n
+        star = sum(np.prod([(codes[at, j] in may[k][j]) / len(may[k][j]) for j in range(release.d)])
+                   for k in range(n) if rows[k][-1] == point[-1]) / n
+        total += f * np.log(f / star)
+    return total
+
+
+@pytest.mark.parametrize("algorithm", ["tp", "mondrian"])
+def test_lifted_divergence_is_that_of_its_definition(algorithm):
+    rng = np.random.default_rng(1)
+    source = pd.DataFrame({"age": rng.integers(20, 60, 50), "ward": rng.integers(0, 3, 50), "ill": rng.integers(0, 4, 50)})
+    release = ldiv.anonymize(source, ["age", "ward"], "ill", 2, algorithm=algorithm, coarsen={"age": ldiv.Bins(width=10)}, order="random")
+    lifted = lift(release, ldiv.Microdata.from_frame(source, ["age", "ward"], "ill"))
+    assert ldiv.kl_divergence(lifted) == pytest.approx(brute_kl(lifted, source))
+
+
+def test_the_page_says_whether_a_release_was_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    patients().sort_values("age").assign(twin=lambda x: x["age"] + 1000).to_csv("in.csv", index=False)
+    pages = []
+    for command, *more in (("anonymize", "-o", "out.csv", "--report", "a.html", "--keep-order"), ("report", "-o", "b.html"),
+                           ("report", "-o", "c.html", "--keep-order", "--only-named")):
+        assert run(command, "in.csv", *ASK, *FAST, *more).code == 0
+        pages.append((tmp_path / f"{'abc'[len(pages)]}.html").read_text())
+    pages.append(page(algorithm="tp"))
+    assert ["read back and verified" in text for text in pages] == [True, False, False, False]
+    assert not any("before it was written" in text for text in pages)
+    assert ["That order gives stars away" in text for text in pages] == [True, False, True, False]
+    assert ["rows stand in random order" in text for text in pages] == [False, True, False, False]
+    assert ["age: it gives back" in text for text in pages] == [True, True, False, False] and "Left out: twin." in pages[2]
+    assert "--keep-order --only-named" in pages[2] and "--keep-order" not in pages[1]
+    done = run("anonymize", "in.csv", *ASK, *FAST, "-o", "out.csv", "--coarsen", "age=width:10", "--report", "a.html")
+    assert done.code == 0 and "before it was coarsened" in (tmp_path / "a.html").read_text() and use((tmp_path / "a.html").read_text())[2] <= 50
+
+
+def test_names_that_are_not_text():
+    frame = patients(300).assign(twin=lambda x: x["age"] + 1000, key=range(300), coin=1)
+    frame.columns = [0, True, "<ill>", None, pd.Timestamp("2020-01-01"), 2.5]
+    text = render(ldiv.anonymize(frame, [0, True], "<ill>", 3, effort="fast", order="random", drop=[2.5]))
+    assert "<td>None</td><td>0: it gives back" in text and "2020-01-01 00:00:00</td><td>100 % of the rows" in text
+    assert "Left out: 2.5." in text and "&lt;ill&gt;" in text and "<ill>" not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from ldiv.algorithms import get
@@ -73,7 +74,8 @@ def anonymize_command(
             verdict = verify_written(source, request, target.staged, release, shape)
             if page is not None:
                 again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, publishing, reading)
-                save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again})
+                save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
+                            original=request.original(), written=True)
             if proof is not None and bound is not None:
                 save_certificate(
                     bound, proof.staged, l=l, qi=source.qi, sensitive=source.sensitive[0], rows=release.n, weights=request.weights,
@@ -84,13 +86,23 @@ def anonymize_command(
             voice.warn(f"{count:,} cells of column {shown(name)!r} begin with =, +, - or @: a spreadsheet would run them as formulas")
     if saying.json:
         answer(facts(release, bound, algorithm))
-    voice.say(release.summary())
-    if release.publication is not None and not saying.quiet:
-        for line in release.publication.notes():
-            if line not in release.publication.in_short():
-                voice.warn(line)
+    if not saying.quiet:
+        _describe(release, voice)
     voice.say(f"verified as written: {verdict}")
     voice.say(str(bound) if bound is not None else "no bound: the release publishes sub-domains, and bounds are about stars")
+
+
+def _describe(release: Release, voice: Voice) -> None:
+    """The summary, and what the release tells beside its cells as warnings."""
+    publication = release.publication
+    order = publication.order_warnings if publication is not None else []
+    for line in release.summary().splitlines():
+        if line not in order:
+            voice.say(line)
+    for line in order:
+        voice.warn(f"{line}; leave --keep-order out" if publication is not None and publication.rows is None else line)
+    for line in publication.column_warnings if publication is not None else []:
+        voice.warn(line)
 
 
 def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str, columns: Columns) -> None:
@@ -154,7 +166,8 @@ def verify_written(source: Source, request: Request, staged: Path, release: Rele
         names = [name for name in names if name not in release.publication.dropped]
     delimiter, na = (delimiter_of(source, shape), source.na) if shape.is_text else (None, None)
     written = open_table([staged], delimiter=delimiter, names=names, na=na, unpack_limit=1 << 62).table
-    rows = None if release.publication is None else release.publication.rows
+    publication = release.publication
+    rows = np.arange(release.n) if publication is None or publication.rows is None else publication.rows    # an order that was kept is kept
     verdict = verify_tables(
         source.table, written, source.qi, source.sensitive, release.l, star=request.asking.star, hierarchies=request.trees, rows=rows,
     )

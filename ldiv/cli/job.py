@@ -14,6 +14,7 @@ from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, So
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
 from ldiv.coarsening import Bins, coarsen
 from ldiv.constraints import compose
+from ldiv.constraints.several import joined
 from ldiv.contingency import Contingency
 from ldiv.errors import DisclosureWarning, InputError, MissingColumnError
 from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
@@ -197,6 +198,14 @@ class Request:
             hierarchies=self.trees, protect=self.asking.protect or [], also=self.also, order="keep" if publishing.keep_order else "random",
             drop=publishing.drop or [], only_named=publishing.only_named, **self._options(algorithm, progress),
         )
+
+    def original(self) -> Microdata | None:
+        """The codes of the table before it was coarsened, of all sensitive columns together; None if it is not coarsened."""
+        if not self.coarse:
+            return None
+        source = self.source
+        parts = [source.microdata(source.domains(say=False), name) for name in source.sensitive]
+        return parts[0] if len(parts) == 1 else joined(parts)[0]
 
     def codes(self) -> list[Microdata]:
         """The table as codes, once for each sensitive column, for several releases of it."""

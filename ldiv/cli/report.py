@@ -11,7 +11,7 @@ from ldiv.api import DEFAULT_ALGORITHM
 from ldiv.cli.anonymize import bound_of, facts
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Reading, Saying, Solving, repeat
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, repeat
 from ldiv.errors import InputError
 from ldiv.files import Outputs, descriptor
 from ldiv.report import save as save_report
@@ -26,6 +26,7 @@ def report_command(
     output: Annotated[str, typer.Option("-o", "--output", help="Where the page goes (.html); '-' for standard output.")],
     solving: Solving,
     asking: Asking,
+    publishing: Publishing,
     reading: Reading,
     saying: Saying,
     algorithm: Algorithm = DEFAULT_ALGORITHM,
@@ -43,9 +44,10 @@ def report_command(
         source.read()
         request.fit()
         with voice.progress(f"anonymizing with {algorithm}", solving.time_limit) as progress:
-            release = request.solve(l, algorithm, progress)
-        again = repeat([Path(name).name for name in file], columns, l, "RELEASE.csv", algorithm, solving, asking, reading)
-        save_report(release, target.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again})
+            release = request.solve(l, algorithm, progress, publishing)
+        again = repeat([Path(name).name for name in file], columns, l, "RELEASE.csv", algorithm, solving, asking, publishing, reading)
+        save_report(release, target.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
+                    original=request.original())
         outputs.commit()
     if saying.json:
         answer(facts(release, bound_of(release), algorithm))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,9 +12,20 @@ from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Hardness, Reading, Saying
 from ldiv.cli.words import hierarchy_of, pairs
 from ldiv.errors import InputError
+from ldiv.files import Format, format_of_name
 from ldiv.verification import verify
 
 __all__ = ["verify_command"]
+
+
+def _of_release(reading: Reading, source: Format, released: str) -> Reading:
+    """How the release of such a source is read: names and separator are those of the source where both are of one kind, as they are written."""
+    try:
+        shape = format_of_name(released)
+    except InputError:      # a pipe: it holds what its first bytes say
+        return reading
+    reading = reading if shape.is_text else replace(reading, names=None)
+    return reading if not (shape.is_text and source.is_text) or shape.kind == source.kind else replace(reading, delimiter=None)
 
 
 def verify_command(
@@ -34,12 +46,19 @@ def verify_command(
     """
     if reading.numeric or reading.text:
         raise InputError("--numeric and --text do not apply: cells are compared as they stand")
+    if (reading.missing_qi, reading.missing_sensitive) != ("value", "error"):
+        raise InputError("--missing-qi and --missing-sensitive do not apply: a missing value is compared like any other")
     voice = Voice(saying.quiet)
     before = Source([source], reading, columns, voice, others=[released])
-    before.read(typed=False)
-    after = Source([released], reading, columns, voice, others=[source])
-    after.read(typed=False)
-    trees = {name: hierarchy_of(path, name, before.limit) for name, path in pairs(hierarchy, "--hierarchy", before.table.column_names).items()}
+    before.read(writes_text=True, typed=False)
+    after = Source([released], _of_release(reading, before.opened.format, released), columns, voice, others=[source])
+    after.read(writes_text=before.opened.format.is_text, typed=False)
+    trees = {}
+    for name, path in pairs(hierarchy, "--hierarchy", before.table.column_names).items():
+        before.require(name, "--hierarchy")
+        if name not in before.qi:
+            raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, before.qi))}")
+        trees[name] = hierarchy_of(path, name, before.limit)
     verdict = verify(before.table, after.table, before.qi, before.sensitive, l, k=k, star=star, hierarchies=trees)
     if saying.json:
         facts: dict[str, Any] = {name: getattr(verdict, name) for name in (

@@ -63,13 +63,13 @@ def compose(
         A combination that no release can satisfy, with the rows and the constraint that stand against it; unknown columns; an algorithm that
         publishes sub-domains.
     """
-    protect, also = _protect(protect), _also(also)
     cells = [x.contingency if isinstance(x, Microdata) else x for x in tables]
     for c in cells:
         if not isinstance(c, Contingency):
             raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
         require_eligible(c, l)
     first = cells[0]
+    protect, also = _protect(protect, [domain.name for domain in first.domains]), _also(also)
     kept = _positions(first, protect)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
         if given and not algorithm.suppression:
@@ -96,8 +96,8 @@ def compose(
     return release
 
 
-def _protect(protect: Sequence[str] | str) -> list[str]:
-    if isinstance(protect, str):
+def _protect(protect: Sequence[Any] | Any, names: Sequence[Any]) -> list[Any]:
+    if isinstance(protect, (str, bytes)) or (protect is not None and not isinstance(protect, list) and protect in names):
         return [protect]
     if protect is None or not hasattr(protect, "__iter__"):
         raise InputError(f"protect must be names of quasi-identifiers, not {shown(protect)}")

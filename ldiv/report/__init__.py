@@ -15,15 +15,20 @@ from ldiv._version import __version__
 from ldiv.errors import InputError
 from ldiv.files import atomic
 from ldiv.measures import kl_divergence, ncp
+from ldiv.microdata import Microdata
 from ldiv.principles import Histograms, histograms
 from ldiv.release import Release
+from ldiv.table.text import text_of
+from ldiv.tradeoff import lift
 
 __all__ = ["render", "save"]
 
 MOST_BARS = 30              # more SA values than this are summed up in a last bar
 
 
-def render(release: Release, request: Mapping[str, Any] | None = None) -> str:
+def render(
+    release: Release, request: Mapping[str, Any] | None = None, *, original: Microdata | None = None, written: bool = False
+) -> str:
     """The page as text.
 
     Parameters
@@ -31,6 +36,11 @@ def render(release: Release, request: Mapping[str, Any] | None = None) -> str:
     release : Release
     request : mapping, optional
         What was asked, line by line; ``"command"`` is shown as the way to repeat it.
+    original : Microdata, optional
+        Of the table before it was coarsened, the same rows; what is left of its use is then measured in its values. Without it, in the values of
+        the table that the release was made of.
+    written : bool
+        Whether the release was written to a file and read back; the page says so.
 
     Returns
     -------
@@ -58,17 +68,19 @@ def render(release: Release, request: Mapping[str, Any] | None = None) -> str:
     environment = Environment(
         loader=PackageLoader("ldiv.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.get_template("page.html").render(**_content(release, dict(request or {})))
+    return environment.get_template("page.html").render(**_content(release, dict(request or {}), original, written))
 
 
-def save(release: Release, path: str | Path, request: Mapping[str, Any] | None = None) -> None:
-    """Write the page, whole or not at all."""
-    page = render(release, request).encode()
+def save(
+    release: Release, path: str | Path, request: Mapping[str, Any] | None = None, *, original: Microdata | None = None, written: bool = False
+) -> None:
+    """Write the page, whole or not at all; parameters as of :func:`render`."""
+    page = render(release, request, original=original, written=written).encode()
     with atomic(Path(path)) as stream:
         stream.write(page)
 
 
-def _content(release: Release, request: dict[str, Any]) -> dict[str, Any]:
+def _content(release: Release, request: dict[str, Any], original: Microdata | None, written: bool) -> dict[str, Any]:
     c = release.contingency
     number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     after = histograms(release, number, release.groups)
@@ -84,7 +96,7 @@ def _content(release: Release, request: dict[str, Any]) -> dict[str, Any]:
         "version": __version__, "release": release, "request": {k: v for k, v in request.items() if k != "command"},
         "command": request.get("command"), "starred": starred, "publication": release.publication, "certificate": certificate,
         "cells": release.n * release.d, "sizes": _sizes(size), "shares": _shares(size, height, release.l),
-        "sensitive": _sensitive(release, after), "kl": kl_divergence(release), "ncp": ncp(release),
+        "sensitive": _sensitive(release, after), "written": written, **_use(release, original),
         "risk": [
             ("rows alone with their QI values", int((before.size == 1).sum()), int((size == 1).sum())),
             ("smallest group", int(before.size.min()) if len(before.size) else 0, int(size.min()) if len(size) else 0),
@@ -93,6 +105,24 @@ def _content(release: Release, request: dict[str, Any]) -> dict[str, Any]:
             ("rows in groups that show one sensitive value only", _bare(before), _bare(after)),
         ],
     }
+
+
+def _use(release: Release, original: Microdata | None) -> dict[str, Any]:
+    """What is left of the table's use: a value of a coarser table, or a sub-domain, is not the value that stood there."""
+    visible = release.published >= 0
+    measured = release
+    if original is None:
+        kept = int(release.group_sizes @ visible.sum(axis=1))
+    else:
+        measured = lift(release, original)
+        coarse = release.contingency.data
+        assert coarse is not None
+        kept = 0
+        for j, (before, after) in enumerate(zip(original.domains, coarse.domains, strict=True)):
+            pairs, rows = np.unique(np.stack([original.codes[:, j], coarse.codes[:, j]]), axis=1, return_inverse=True)
+            same = np.array([text_of(before.label(int(a))) == text_of(after.label(int(b))) for a, b in pairs.T], dtype=bool)
+            kept += int((same[rows.ravel()] & visible[release.group, j]).sum()) if len(same) else 0
+    return {"kl": kl_divergence(measured), "ncp": ncp(measured), "kept": kept / max(release.n * release.d, 1), "coarsened": original is not None}
 
 
 def _bare(groups: Histograms) -> int:

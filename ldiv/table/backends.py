@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv.table.pandas_index import index_columns, with_index
 from ldiv.table.text import text_of
 
 __all__ = ["backend_of"]
@@ -222,7 +223,11 @@ class Polars:
 
 
 class Arrow:
-    """pyarrow: notes on schema and fields are not published, dictionaries are made anew."""
+    """pyarrow: notes on schema and fields are not published but for the names of index columns, dictionaries are made anew."""
+
+    @staticmethod
+    def index(frame: Any) -> list[str]:
+        return index_columns(frame.schema)
 
     @staticmethod
     def copy(frame: Any) -> Any:
@@ -282,7 +287,7 @@ class Arrow:
 
         out = pa.table(dict(columns)) if columns else pa.table({})
         if order is None:
-            return out
+            return with_index(out, frame.schema)
         return pa.table({name: _taken(out.column(name), pa.array(order)) for name in out.column_names})
 
 

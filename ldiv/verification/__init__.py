@@ -42,7 +42,7 @@ class Verdict:
     stars_by_attribute : dict
         Starred cells of each QI column.
     in_order : bool
-        Whether row i of the release is row i of the source; else the rows were matched.
+        Whether row i of the release is row i of the source; else the rows were matched, or `rows` said which is which.
     """
 
     faults: list[str]
@@ -163,7 +163,7 @@ def verify(
     faults = [f"column {name!r} is not in the source" for name in after.names if name not in before.names]
     column = {name: after.read(name) for name in [*qi, *targets]}
     stars: dict[Any, int] = dict.fromkeys(qi, 0)
-    in_order = True
+    in_order = rows is None or np.array_equal(rows, np.arange(before.rows))
     if after.rows != before.rows:
         faults.append(f"{after.rows:,} rows are published, the source has {before.rows:,}")
     else:

@@ -13,6 +13,8 @@ import numpy as np
 
 from ldiv.errors import InputError
 
+INTERVAL = r"\[[^,\[\]]+, [^,\[\]]+\)|(?:>=|<) [^,]+"
+
 
 def missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
@@ -87,11 +89,10 @@ def holds(published: Any, value: Any, order: dict[str, int], above: Mapping[str,
         return missing(value) or same_cell(value, published[:-11]) or holds(published[:-11], value, order, above)
     if published.startswith("{") and published.endswith("}"):
         inner = published[1:-1]
-        return any(
-            inner[at : at + len(text)] == text and inner[:at].endswith(", ") in (True,) or at == 0 and inner.startswith(text)
-            for at in places(inner, text)
-            if inner[at + len(text) :] == "" or inner[at + len(text) :].startswith(", ")
-        )
+        if any(is_element(inner, word) for word in (text, *(above.get(text, ()) if above is not None else ()))):
+            return True
+        # Of a table that was coarsened into intervals the elements are intervals.
+        return any(is_element(inner, word) and holds(word, value, order, above) for word in re.findall(INTERVAL, inner))
     number = amount(text)
     bound = re.fullmatch(r"(>=|<) (.+)", published)
     if bound and number is not None:
@@ -110,6 +111,14 @@ def holds(published: Any, value: Any, order: dict[str, int], above: Mapping[str,
             if left in order and right in order and text in order:
                 return order[left] <= order[text] <= order[right]
     return False
+
+
+def is_element(inner: str, word: str) -> bool:
+    """Whether a word is one of those that stand in braces, between commas; words may hold commas."""
+    return any(
+        (at == 0 or inner[:at].endswith(", ")) and (at + len(word) == len(inner) or inner[at + len(word) :].startswith(", "))
+        for at in places(inner, word)
+    )
 
 
 def pieces(published: str) -> list[str]:
