@@ -8,7 +8,7 @@ import numpy as np
 import oracle
 import pytest
 from scipy.sparse import csr_matrix
-from strategies import PHASE_TWO, from_histograms
+from strategies import PHASE_THREE, from_histograms
 
 import ldiv
 from ldiv.algorithms import exact as programs
@@ -126,5 +126,5 @@ def test_what_is_too_large_is_refused(monkeypatch):
     with pytest.raises(ldiv.InputError, match="too large for an exact answer: .* pairs of rows to be matched"):
         ldiv.solve(ldiv.Microdata.from_codes(np.arange(40_000)[:, None], [0, 1] * 20_000), 2, algorithm="exact")
     monkeypatch.setattr(programs, "MOST_PRODUCTS", 10)
-    with pytest.raises(ldiv.InputError, match="too large for an exact answer: 12 cells"):
-        ldiv.solve(from_histograms(*PHASE_TWO), 3, algorithm="exact", objective="tuples")
+    with pytest.raises(ldiv.InputError, match="too large for an exact answer: 13 cells"):
+        ldiv.solve(from_histograms(*PHASE_THREE), 4, algorithm="exact", objective="tuples")
