@@ -107,6 +107,16 @@ def test_a_broken_entry_point_harms_only_who_asks_for_it(tmp_path, monkeypatch):
         _load.cache_clear()
 
 
+def test_an_error_in_a_kernel_is_never_swallowed():
+    """A function that is noexcept can raise nothing: so it must read no memory that is checked. Indices from the end are errors in every build."""
+    root = HERE.parent
+    if not (root / "ext").exists():
+        pytest.skip("needs a checkout")
+    found = [line for path in (root / "ext").rglob("*.p[yx][xd]") for line in path.read_text().splitlines() if "noexcept" in line and "cdef" in line]
+    assert found and not [line for line in found if "self" in line or "[" in line.split("noexcept")[0]]
+    assert '"wraparound": False' in (root / "setup.py").read_text()
+
+
 def test_repeated_threads_and_results():
     data = ldiv.datasets.load("acs2018", qi=["Gender", "Race", "MaritalStatus"])
     one, many = (ldiv.solve(data, 6, threads=k) for k in (1, 7))

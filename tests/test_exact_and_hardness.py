@@ -1,11 +1,18 @@
 """Section 3 as running code, and exact optima against brute force."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import oracle
 import pytest
-from strategies import from_histograms
+from scipy.sparse import csr_matrix
+from strategies import PHASE_THREE, from_histograms
 
 import ldiv
+from ldiv.algorithms import exact as programs
+from ldiv.algorithms import program
 from ldiv.algorithms.exact import exact, fewest_stars
 from ldiv.hardness import gadget, has_matching, matching_of, no_instance, yes_instance
 
@@ -83,3 +90,41 @@ def test_gadget_refuses_nonsense():
     for points, size, m, message in [([(0, 0, 2)], 2, 3, "triples"), ([(0, 0, 0)] * 2, 2, 3, "twice"), ([(0, 0, 0)], 1, 9, "m must")]:
         with pytest.raises(ldiv.InputError, match=message):
             gadget(points, size, m)
+
+
+def market_split(size=6, values=50):
+    """An integer program that branch and bound cannot solve (Cornuejols and Dawande 1998), as arguments of integer_program."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 100, (size, values))
+    slack = np.hstack([a, np.eye(size), -np.eye(size)])
+    cost = np.concatenate([np.zeros(values), np.ones(2 * size)])
+    high = np.concatenate([np.ones(values), np.full(2 * size, 10_000)])
+    return cost, [csr_matrix(np.zeros((1, len(cost))))], np.zeros(1), np.zeros(len(cost)), high, (csr_matrix(slack), a.sum(axis=1) // 2)
+
+
+def test_a_long_program_ends_at_its_time_limit_with_what_it_has(monkeypatch):
+    monkeypatch.setattr(program, "SHORT", 0.2)
+    *arguments, equal = market_split()
+    for limit in (0.0, 0.3, 3.5):
+        solved = program.integer_program(*arguments, time_limit=limit, equal=equal)
+        assert not solved.infeasible and (solved.bound is None or solved.bound >= -1e-9)
+        assert solved.x is None or np.array_equal(equal[0] @ solved.x, equal[1])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_long_program_can_be_interrupted(monkeypatch):
+    monkeypatch.setattr(program, "SHORT", 0.2)
+    *arguments, equal = market_split()
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        program.integer_program(*arguments, equal=equal)
+    timer.join()
+
+
+def test_what_is_too_large_is_refused(monkeypatch):
+    with pytest.raises(ldiv.InputError, match="too large for an exact answer: .* pairs of rows to be matched"):
+        ldiv.solve(ldiv.Microdata.from_codes(np.arange(40_000)[:, None], [0, 1] * 20_000), 2, algorithm="exact")
+    monkeypatch.setattr(programs, "MOST_PRODUCTS", 10)
+    with pytest.raises(ldiv.InputError, match="too large for an exact answer: 13 cells"):
+        ldiv.solve(from_histograms(*PHASE_THREE), 4, algorithm="exact", objective="tuples")

@@ -17,7 +17,7 @@ from ldiv.errors import LdivError
 __all__ = ["Solved", "integer_program"]
 
 SHORT = 2.0                 # seconds within which most programs are solved: those are solved here
-GRACE = 0.5                 # seconds between HiGHS's own limit and the end
+GRACE = 1.0                 # seconds between HiGHS's own limit and the end: a process has to start, and to tell
 INFEASIBLE = 2
 
 # HiGHS does not look at signals, and looks at its clock when it suits it: what takes long runs in a process of its own, which can be ended.
@@ -73,7 +73,7 @@ def integer_program(
     options = {"mip_rel_gap": 0.0} if left is None else {"mip_rel_gap": 0.0, "time_limit": left - GRACE}
     with subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         try:
-            answer, _ = child.communicate(pickle.dumps({**job, "options": options}), timeout=None if left is None else left + GRACE)
+            answer, _ = child.communicate(pickle.dumps({**job, "options": options}), timeout=left)
         except subprocess.TimeoutExpired:
             return _solved(found.x, found.mip_dual_bound, found.status)     # what the first seconds brought
         finally:
