@@ -39,7 +39,7 @@ stamp.write_text(mode)
 directives = {
     "language_level": 3,
     "boundscheck": debug,
-    "wraparound": False,        # an index of -1 is an error of the kernel: seen in a debug build, never meant
+    "wraparound": False,  # an index of -1 is an error of the kernel: seen in a debug build, never meant
     "initializedcheck": debug,
     "cdivision": True,
     "embedsignature": True,
@@ -52,12 +52,12 @@ macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_M
 if stable:
     macros.append(("Py_LIMITED_API", "0x030B0000"))
 for stale in (ROOT / "ldiv").glob("_*" + (sysconfig.get_config_var("EXT_SUFFIX") if stable else ".abi3.so")):
-    stale.unlink()      # of another mode; Python would prefer the more special name
+    stale.unlink()  # of another mode; Python would prefer the more special name
 if sys.platform == "win32":
     compile_args, link_args = ["/Od" if debug else "/O2"], []
 else:
     compile_args = ["-O1", "-g"] if debug or linetrace else ["-O3"]
-    compile_args += ["-Wno-unused-function", "-ffp-contract=off"]     # the same numbers on every instruction set
+    compile_args += ["-Wno-unused-function", "-ffp-contract=off"]  # the same numbers on every instruction set
     link_args = []
     if sanitize:
         compile_args += [f"-fsanitize={sanitize}", "-fno-omit-frame-pointer"]

@@ -32,8 +32,13 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--full", action="store_true", help=FULL.about)
     parser.add_argument("--figure", action="append", metavar="NAME", help="only this figure ('list' names them); repeat for more")
     parser.add_argument("--algorithm", action="append", default=[], metavar="NAME", help="one more algorithm in the figures; repeat for more")
-    parser.add_argument("--load", action="append", default=[], metavar="MODULE",
-                        help="import a module with algorithms, figures, measures or data sets of your own; repeat for more")
+    parser.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module with algorithms, figures, measures or data sets of your own; repeat for more",
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--results", type=Path, default=ROOT, help="folder of the result store")
     parser.add_argument("--out", type=Path, help="folder of the figures; for 'export' a file, .csv or .parquet")
@@ -43,9 +48,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     asked = parser()
     options = asked.parse_args(arguments)
-    sys.path.insert(0, "")              # a module beside the caller
+    sys.path.insert(0, "")  # a module beside the caller
     try:
-        load(options.load)              # first: what it brings can then be named
+        load(options.load)  # first: what it brings can then be named
         for name in options.algorithm:
             get(name)
             paper.include(name)
@@ -80,9 +85,11 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{j.verdict:8} {j.claim.sentence}\n         {j.claim.place}. {j.numbers}")
         return 0
     try:
-        written = draw(results, names, out) if options.command == "figures" else [
-            report.page(claims.judge(results), scale, {name: FIGURES[name].rows(results) for name in names}, out)
-        ]
+        written = (
+            draw(results, names, out)
+            if options.command == "figures"
+            else [report.page(claims.judge(results), scale, {name: FIGURES[name].rows(results) for name in names}, out)]
+        )
     except NotRunError as error:
         figures = "".join(f" --figure {name}" for name in options.figure or [])
         loads = "".join(f" --load {module}" for module in options.load)

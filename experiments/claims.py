@@ -127,7 +127,7 @@ def times_along_d(level: int) -> Check:
     def check(results: Results, panel: Panel) -> tuple[bool, str]:
         points: list[Point] = [(level, d, None) for d in DIMENSIONS]
         growth = {name: (values := seconds(results, panel, name, points))[-1] / values[0] for name in ("tp", "hilbert")}
-        ok = growth["tp"] > 1 and growth["hilbert"] < 2        # "hardly": less than doubled
+        ok = growth["tp"] > 1 and growth["hilbert"] < 2  # "hardly": less than doubled
         return ok, ", ".join(f"{name} x {ratio:.1f} from d = 1 to 7" for name, ratio in growth.items())
 
     return check
@@ -147,10 +147,7 @@ def hilbert_faster(results: Results, panel: Panel) -> tuple[bool, str]:
 
 def fast(results: Results, panel: Panel) -> tuple[bool, str]:
     points = dict.fromkeys([*ALONG_L, *ALONG_D, *along_n(results.scale)])
-    worst = max(
-        results.values(panel, "seconds", name, l, d, n=n, measure="seconds").max()
-        for name in ("hilbert", "tp", "tp+") for l, d, n in points
-    )
+    worst = max(results.values(panel, "seconds", name, l, d, n=n, measure="seconds").max() for name in ("hilbert", "tp", "tp+") for l, d, n in points)
     return worst < 1.2, f"slowest run {worst:.2f} s at {results.scale.n:,} rows"
 
 
@@ -175,28 +172,56 @@ TIME = "section 6, computation time"
 CLAIMS = [
     Claim("below-hilbert", ON_L, "TP and TP+ have fewer stars than Hilbert at d = 4, for all l.", below_hilbert),
     Claim("plus", ON_L, "TP+ has no more stars than TP, on every table.", plus_below_tp),
-    Claim("crossing", ON_D, "TP has fewer stars than Hilbert up to d = 4 (Income) and d = 6 (Occupation), more beyond.",
-          crossing_by_panel,
-          "where TP crosses Hilbert follows how sparse the table is, and these tables are not the paper's extract"),
+    Claim(
+        "crossing",
+        ON_D,
+        "TP has fewer stars than Hilbert up to d = 4 (Income) and d = 6 (Occupation), more beyond.",
+        crossing_by_panel,
+        "where TP crosses Hilbert follows how sparse the table is, and these tables are not the paper's extract",
+    ),
     Claim("stars-l", ON_L, "The number of stars grows with l.", stars_grow(ALONG_L)),
     Claim("stars-d", ON_D, "The number of stars grows with d.", stars_grow(ALONG_D)),
     Claim("phase-3", "section 6, phases of TP", "TP never reaches phase three on the census tables.", no_phase_three),
-    Claim("tuples", "section 5.3, after phase two",
-          "Without phase three TP suppresses at most l - 1 tuples more than optimal.", near_optimal_tuples),
-    Claim("time-l", TIME, "Hilbert's time falls with l, that of TP and TP+ grows.", times_along_l,
-          "TP works on the counts of cells, so its time is mostly that of counting and of writing the release, which l hardly touches"),
-    Claim("time-d-4", TIME, "TP's time grows with d, Hilbert's hardly (l = 4).", times_along_d(4),
-          "both first count the cells, whose number grows with d, and here that is a large part of the time"),
-    Claim("time-d-6", TIME, "TP's time grows with d, Hilbert's hardly (l = 6).", times_along_d(6),
-          "both first count the cells, whose number grows with d, and here that is a large part of the time"),
+    Claim("tuples", "section 5.3, after phase two", "Without phase three TP suppresses at most l - 1 tuples more than optimal.", near_optimal_tuples),
+    Claim(
+        "time-l",
+        TIME,
+        "Hilbert's time falls with l, that of TP and TP+ grows.",
+        times_along_l,
+        "TP works on the counts of cells, so its time is mostly that of counting and of writing the release, which l hardly touches",
+    ),
+    Claim(
+        "time-d-4",
+        TIME,
+        "TP's time grows with d, Hilbert's hardly (l = 4).",
+        times_along_d(4),
+        "both first count the cells, whose number grows with d, and here that is a large part of the time",
+    ),
+    Claim(
+        "time-d-6",
+        TIME,
+        "TP's time grows with d, Hilbert's hardly (l = 6).",
+        times_along_d(6),
+        "both first count the cells, whose number grows with d, and here that is a large part of the time",
+    ),
     Claim("linear", TIME, "TP's time is linear in n.", linear),
-    Claim("hilbert-faster", TIME, "Hilbert is faster than TP and TP+.", hilbert_faster,
-          "here TP works on cells instead of tuples and touches few groups after phase one; Hilbert must order and group every row"),
+    Claim(
+        "hilbert-faster",
+        TIME,
+        "Hilbert is faster than TP and TP+.",
+        hilbert_faster,
+        "here TP works on cells instead of tuples and touches few groups after phase one; Hilbert must order and group every row",
+    ),
     Claim("fast", TIME, "All three take less than 1.2 seconds at 600,000 rows.", fast),
     Claim("kl-l", "section 6, KL against l", "TP+ has a lower KL-divergence than TDS for all l.", kl_below_tds(ALONG_L)),
     Claim("kl-d", "section 6, KL against d", "TP+ has a lower KL-divergence than TDS for all d.", kl_below_tds(ALONG_D)),
-    Claim("kl-grows-l", "section 6, KL against l", "The KL-divergence grows with l.", kl_grows(ALONG_L),
-          "TP+'s grows throughout; TDS is greedy, and at a larger l its first forbidden step can lead it to a better cut"),
+    Claim(
+        "kl-grows-l",
+        "section 6, KL against l",
+        "The KL-divergence grows with l.",
+        kl_grows(ALONG_L),
+        "TP+'s grows throughout; TDS is greedy, and at a larger l its first forbidden step can lead it to a better cut",
+    ),
     Claim("kl-grows-d", "section 6, KL against d", "The KL-divergence grows with d.", kl_grows(ALONG_D)),
 ]
 
@@ -230,7 +255,7 @@ def save(judgements: list[Judgement], folder: Path) -> None:
     """claims.csv and claims.md."""
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(
-        [{"name": j.claim.name, "place": j.claim.place, "claim": j.claim.sentence, "verdict": j.verdict, "numbers": j.numbers}
-         for j in judgements], folder / "claims.csv",
+        [{"name": j.claim.name, "place": j.claim.place, "claim": j.claim.sentence, "verdict": j.verdict, "numbers": j.numbers} for j in judgements],
+        folder / "claims.csv",
     )
     (folder / "claims.md").write_text(markdown(judgements))

@@ -24,8 +24,13 @@ def export(store: Store, path: Path) -> tuple[Path, int]:
         count += 1
         cell, result = record["cell"], record["result"]
         table = cell["table"]
-        head = {**{k: v for k, v in table.items() if k != "attributes"}, "attributes": " ".join(table["attributes"]), "l": cell["l"],
-                "algorithm": cell["algorithm"], "measure": cell["measure"]}
+        head = {
+            **{k: v for k, v in table.items() if k != "attributes"},
+            "attributes": " ".join(table["attributes"]),
+            "l": cell["l"],
+            "algorithm": cell["algorithm"],
+            "measure": cell["measure"],
+        }
         came = {f"from_{k}": v for k, v in record.get("provenance", {}).items()}
         for row in result.get("rows", [{}]):
             plain = {k: v for k, v in {**result, **row}.items() if k != "rows"}

@@ -25,7 +25,7 @@ def phase_three_table(k: int, l: int) -> Microdata:
         others = [v for v in range(l - 1) if v != own]
         share, more = divmod(high * (l - 3), len(others))
         histogram[others] = share
-        histogram[others[len(others) - more:]] += 1
+        histogram[others[len(others) - more :]] += 1
         groups += [histogram] * k
     groups.append(np.array([l * k] * (l - 1) + [0, 0]))
     codes = np.repeat(np.arange(len(groups)), [g.sum() for g in groups])
@@ -37,7 +37,7 @@ def small_table(seed: int) -> Microdata:
     """A random table of 12 to 40 rows, three attributes of up to four values, that is 3-eligible."""
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(12, 41)), int(rng.integers(4, 7))
-    sensitive = rng.permutation(np.arange(n) % m)       # every value equally often, so at least 4-eligible but for the remainder
+    sensitive = rng.permutation(np.arange(n) % m)  # every value equally often, so at least 4-eligible but for the remainder
     sizes = rng.integers(2, 5, 3)
     return Microdata.from_codes(np.stack([rng.integers(0, size, n) for size in sizes], axis=1), sensitive, [*sizes, m])
 

@@ -38,12 +38,10 @@ class Figure:
     cells: Callable[[Scale], Iterable[Cell]]
     rows: Callable[[Results], Rows]
     draw: Callable[[Rows, Path], None]
-    default: bool = True        # whether it is drawn without being named
+    default: bool = True  # whether it is drawn without being named
 
 
-def grid_cells(
-    scale: Scale, points: Iterable[Point], algorithms: Iterable[str], measure: str = "quality"
-) -> Iterator[Cell]:
+def grid_cells(scale: Scale, points: Iterable[Point], algorithms: Iterable[str], measure: str = "quality") -> Iterator[Cell]:
     """Every projection at every point, for every algorithm, in both panels."""
     limit = scale.timed if measure in SAMPLED else None
     for panel in scale.panels:
@@ -54,8 +52,15 @@ def grid_cells(
 
 
 def curve(
-    name: str, title: str, place: str, *, x: str, fields: dict[str, tuple[str, str]], label: str,
-    points: Callable[[Scale], list[Point]], measure: str = "quality",
+    name: str,
+    title: str,
+    place: str,
+    *,
+    x: str,
+    fields: dict[str, tuple[str, str]],
+    label: str,
+    points: Callable[[Scale], list[Point]],
+    measure: str = "quality",
 ) -> Figure:
     """A figure of means over projections against l, d or n, one panel for each data set.
 
@@ -70,9 +75,7 @@ def curve(
         where = points(results.scale)
         for panel in results.scale.panels:
             for line, (algorithm, field) in fields.items():
-                for (l, d, n), mean in zip(
-                    where, results.series(panel, field, algorithm, where, measure=measure), strict=True
-                ):
+                for (l, d, n), mean in zip(where, results.series(panel, field, algorithm, where, measure=measure), strict=True):
                     out.append({"panel": panel.label, "line": line, "l": l, "d": d, "n": n or results.scale.n, label: mean})
         return out
 
@@ -117,5 +120,6 @@ def write_csv(data: Rows, path: Path) -> None:
         writer = csv.DictWriter(stream, list(data[0]), lineterminator="\n")
         writer.writeheader()
         for row in data:
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) and abs(v) < 1e5 else (
-                f"{v:.1f}" if isinstance(v, float) else v) for k, v in row.items()})
+            writer.writerow(
+                {k: f"{v:.6g}" if isinstance(v, float) and abs(v) < 1e5 else (f"{v:.1f}" if isinstance(v, float) else v) for k, v in row.items()}
+            )

@@ -11,9 +11,9 @@ from ldiv.datasets.acs import QI
 
 __all__ = ["FIXED_D", "FIXED_L", "FULL", "LEVELS", "QUICK", "REAL", "REAL_N", "Cell", "Panel", "Scale", "Table", "tables"]
 
-LEVELS = range(2, 11)           # the l of the paper's experiments
-FIXED_L = 6                     # where d or n varies
-FIXED_D = 4                     # where l or n varies
+LEVELS = range(2, 11)  # the l of the paper's experiments
+FIXED_L = 6  # where d or n varies
+FIXED_D = 4  # where l or n varies
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ class Scale:
 REAL_N = 248_381
 REAL = (Panel("ACS 2018, Income", "acs2018", "Income"), Panel("ACS 2018, Occupation", "acs2018", "Occupation"))
 QUICK = Scale("quick", REAL_N, REAL, 3, f"the shipped table, {REAL_N:,} rows")
-FULL = Scale(
-    "full", 600_000, (Panel("SAL", "sal", "Income"), Panel("OCC", "occ", "Occupation")), 7, "SAL and OCC, 600,000 rows each"
-)
+FULL = Scale("full", 600_000, (Panel("SAL", "sal", "Income"), Panel("OCC", "occ", "Occupation")), 7, "SAL and OCC, 600,000 rows each")
 
 
 def projections(d: int) -> list[tuple[str, ...]]:

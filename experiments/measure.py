@@ -26,6 +26,7 @@ from ldiv.tradeoff import lift
 
 __all__ = ["MEASURES", "SOURCES", "DataSet", "measure", "microdata"]
 
+
 @dataclass(frozen=True)
 class DataSet:
     """A data set of the experiments.
@@ -81,8 +82,11 @@ def quality(cell: Cell) -> dict[str, Any]:
     """Stars, suppressed rows, groups and, of TP, the phase it ended in and R after every phase."""
     release = solve(microdata(cell.table), cell.l, algorithm=cell.algorithm)
     return {
-        "stars": release.stars, "suppressed_rows": release.suppressed_rows, "groups": release.groups,
-        "n": release.n, "d": release.d,
+        "stars": release.stars,
+        "suppressed_rows": release.suppressed_rows,
+        "groups": release.groups,
+        "n": release.n,
+        "d": release.d,
         **{k: v for k, v in release.info.items() if k in ("phase", "residue_sizes", "residue_heights", "rounds", "optimal")},
     }
 
@@ -124,9 +128,14 @@ def effort(cell: Cell) -> dict[str, Any]:
     for sweeps in SWEEPS:
         started = time.perf_counter()
         release = solve(contingency, cell.l, algorithm="lagrangian", effort=replace(EFFORTS["default"], sweeps=sweeps))
-        rows.append({
-            "sweeps": sweeps, "seconds": time.perf_counter() - started, "stars": release.stars, "bound": release.certificate.bound,
-        })
+        rows.append(
+            {
+                "sweeps": sweeps,
+                "seconds": time.perf_counter() - started,
+                "stars": release.stars,
+                "bound": release.certificate.bound,
+            }
+        )
     return {"rows": rows}
 
 

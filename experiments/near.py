@@ -62,10 +62,16 @@ def ratio_rows(results: Results) -> Rows:
     out = []
     for cell in ratio_cells(results.scale):
         found = results.of(cell)
-        out.append({
-            "panel": labels[cell.table.sensitive], "l": cell.l, "attributes": " ".join(cell.table.attributes),
-            "stars": found["stars"], "bound": found["bound"], "ratio": found["stars"] / found["bound"] if found["bound"] else 1.0,
-        })
+        out.append(
+            {
+                "panel": labels[cell.table.sensitive],
+                "l": cell.l,
+                "attributes": " ".join(cell.table.attributes),
+                "stars": found["stars"],
+                "bound": found["bound"],
+                "ratio": found["stars"] / found["bound"] if found["bound"] else 1.0,
+            }
+        )
     return out
 
 
@@ -75,8 +81,11 @@ def ratio_drawing(data: Rows, path: Path) -> None:
 
 # -- what a sweep brings -----------------------------------------------------------------------------------------------
 
-EFFORT_QI = [("Age", "Gender", "Race", "MaritalStatus"), ("Age", "BirthPlace", "Education", "WorkClass"),
-             ("Age", "Gender", "MaritalStatus", "BirthPlace", "Education")]
+EFFORT_QI = [
+    ("Age", "Gender", "Race", "MaritalStatus"),
+    ("Age", "BirthPlace", "Education", "WorkClass"),
+    ("Age", "Gender", "MaritalStatus", "BirthPlace", "Education"),
+]
 
 
 def effort_cells(scale: Scale) -> Iterator[Cell]:
@@ -89,7 +98,8 @@ def effort_rows(results: Results) -> Rows:
     labels = {panel.sensitive: panel.label for panel in results.scale.panels}
     return [
         {"panel": labels[cell.table.sensitive], "attributes": " ".join(cell.table.attributes), **row, "ratio": row["stars"] / row["bound"]}
-        for cell in effort_cells(results.scale) for row in results.of(cell)["rows"]
+        for cell in effort_cells(results.scale)
+        for row in results.of(cell)["rows"]
     ]
 
 
@@ -126,11 +136,18 @@ def small_rows(results: Results) -> Rows:
             best = results.of(Cell(Table(family, seed, (), ""), SMALL_L, "exact"))
             for algorithm in RIVALS:
                 found = results.of(Cell(Table(family, seed, (), ""), SMALL_L, algorithm))
-                out.append({
-                    "family": label, "table": seed, "algorithm": algorithm, "stars": found["stars"], "optimum": best["stars"],
-                    "optimal_proven": best["optimal"], "ratio": found["stars"] / best["stars"] if best["stars"] else 1.0,
-                    "guarantee": SMALL_L * found["d"],
-                })
+                out.append(
+                    {
+                        "family": label,
+                        "table": seed,
+                        "algorithm": algorithm,
+                        "stars": found["stars"],
+                        "optimum": best["stars"],
+                        "optimal_proven": best["optimal"],
+                        "ratio": found["stars"] / best["stars"] if best["stars"] else 1.0,
+                        "guarantee": SMALL_L * found["d"],
+                    }
+                )
     return out
 
 
@@ -177,10 +194,18 @@ enter(
     study("near_vs_l", "Stars of all algorithms and the proven bound; d = 4", ALONG_L, "l", "stars"),
     study("near_vs_d", "Stars of all algorithms and the proven bound; l = 6", ALONG_D, "d", "stars"),
     study("near_kl_vs_l", "KL-divergence of all algorithms; d = 4", ALONG_L, "l", "kl"),
-    Figure("near_ratios", "Stars over the proven bound on all 35 tables of d = 4; the line is the mean", PLACE, ratio_cells, ratio_rows,
-           ratio_drawing, default=False),
-    Figure("near_effort", "Stars and bound against seconds, 10 to 400 sweeps; l = 6", PLACE, effort_cells, effort_rows, effort_drawing,
-           default=False),
+    Figure(
+        "near_ratios",
+        "Stars over the proven bound on all 35 tables of d = 4; the line is the mean",
+        PLACE,
+        ratio_cells,
+        ratio_rows,
+        ratio_drawing,
+        default=False,
+    ),
+    Figure(
+        "near_effort", "Stars and bound against seconds, 10 to 400 sweeps; l = 6", PLACE, effort_cells, effort_rows, effort_drawing, default=False
+    ),
     Figure("near_small", "Ratio to the optimum where it can be computed; l = 3", PLACE, small_cells, small_rows, small_drawing, default=False),
     Figure("near_adult", "Adult: all algorithms, the bound, and ARX", PLACE, adult_cells, adult_rows, adult_drawing, default=False),
 )

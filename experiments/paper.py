@@ -77,11 +77,19 @@ def family_rows(results: Results) -> Rows:
         for k in COPIES:
             r = results.of(family_cell(k, l))
             bound = max(r["residue_sizes"][0], l * r["residue_heights"][0])
-            out.append({
-                "l": l, "copies": k, "n": r["n"], "phase": r["phase"], "rounds": r["rounds"],
-                "R after phase two": r["residue_sizes"][1], "R": r["residue_sizes"][2], "lower bound": bound,
-                "ratio": r["residue_sizes"][2] / bound,
-            })
+            out.append(
+                {
+                    "l": l,
+                    "copies": k,
+                    "n": r["n"],
+                    "phase": r["phase"],
+                    "rounds": r["rounds"],
+                    "R after phase two": r["residue_sizes"][1],
+                    "R": r["residue_sizes"][2],
+                    "lower bound": bound,
+                    "ratio": r["residue_sizes"][2] / bound,
+                }
+            )
     return out
 
 
@@ -115,13 +123,20 @@ def fairness_rows(results: Results) -> Rows:
             measures = [(name, "stars", "quality", FAIR_LIMITS[d]) for name in RIVALS] + [("tp+", "kl", "divergence", KL_LIMIT)]
             for algorithm, field, measure, limit in measures:
                 ours, theirs = (
-                    float(np.mean([results.of(Cell(t, FIXED_L, algorithm, measure))[field] for t in
-                                   tables(results.scale, panel, d, REAL_N)])) for panel in (model, real)
+                    float(np.mean([results.of(Cell(t, FIXED_L, algorithm, measure))[field] for t in tables(results.scale, panel, d, REAL_N)]))
+                    for panel in (model, real)
                 )
-                out.append({
-                    "panel": model.label, "d": d, "measure": f"{field} {algorithm}", "real": theirs, "model": ours,
-                    "difference %": 100 * (ours / theirs - 1), "limit %": limit,
-                })
+                out.append(
+                    {
+                        "panel": model.label,
+                        "d": d,
+                        "measure": f"{field} {algorithm}",
+                        "real": theirs,
+                        "model": ours,
+                        "difference %": 100 * (ours / theirs - 1),
+                        "limit %": limit,
+                    }
+                )
     return out
 
 
@@ -145,7 +160,8 @@ def coarse_rows(results: Results) -> Rows:
     labels = {panel.sensitive: panel.label for panel in results.scale.panels}
     return [
         {"panel": labels[cell.table.sensitive], "algorithm": cell.algorithm, **row}
-        for cell in coarse_cells(results.scale) for row in results.of(cell)["rows"]
+        for cell in coarse_cells(results.scale)
+        for row in results.of(cell)["rows"]
     ]
 
 
@@ -157,28 +173,107 @@ def coarse_draw(data: Rows, path: Path) -> None:
 
 
 enter(
-    curve("stars_vs_l", "Stars against l; mean of the 35 tables with d = 4", "section 6, stars against l",
-          x="l", fields=STARS, label="stars", points=lambda scale: ALONG_L),
-    curve("stars_vs_d", "Stars against d; l = 6, mean of all projections", "section 6, stars against d",
-          x="d", fields=STARS, label="stars", points=lambda scale: ALONG_D),
-    Figure("phase_census", "In which phase TP ends, over all 127 projections", "section 6, phases of TP",
-           census_cells, census_rows, census_draw),
-    curve("seconds_vs_l", "Seconds against l; d = 4", "section 6, time against l",
-          x="l", fields=SECONDS, label="seconds", points=lambda scale: ALONG_L, measure="seconds"),
-    curve("seconds_vs_d_l4", "Seconds against d; l = 4", "section 6, time against d (the caption's l)",
-          x="d", fields=SECONDS, label="seconds", points=lambda scale: [(4, d, None) for d in DIMENSIONS], measure="seconds"),
-    curve("seconds_vs_d_l6", "Seconds against d; l = 6", "section 6, time against d (the text's l)",
-          x="d", fields=SECONDS, label="seconds", points=lambda scale: ALONG_D, measure="seconds"),
-    curve("seconds_vs_n", "Seconds against n; d = 4, l = 6", "section 6, time against n",
-          x="n", fields=SECONDS, label="seconds", points=along_n, measure="seconds"),
-    curve("kl_vs_l", "KL-divergence against l; mean of the 35 tables with d = 4", "section 6, KL against l",
-          x="l", fields=KL, label="KL (nats)", points=lambda scale: ALONG_L, measure="divergence"),
-    curve("kl_vs_d", "KL-divergence against d; l = 6, mean of all projections", "section 6, KL against d",
-          x="d", fields=KL, label="KL (nats)", points=lambda scale: ALONG_D, measure="divergence"),
-    Figure("coarsening", "Age in intervals of 1, 2, 4 ... 80 years first, then anonymised; d = 4, l = 6", "section 5.6, preprocessing",
-           coarse_cells, coarse_rows, coarse_draw),
-    Figure("phase_three", "A family of tables on which TP does reach phase three", "ours (experiments/families.py)",
-           family_cells, family_rows, family_draw),
-    Figure("fairness", "SAL and OCC beside the real table; l = 6, n = 248,381, means over projections", "ours",
-           fairness_cells, fairness_rows, fairness_draw),
+    curve(
+        "stars_vs_l",
+        "Stars against l; mean of the 35 tables with d = 4",
+        "section 6, stars against l",
+        x="l",
+        fields=STARS,
+        label="stars",
+        points=lambda scale: ALONG_L,
+    ),
+    curve(
+        "stars_vs_d",
+        "Stars against d; l = 6, mean of all projections",
+        "section 6, stars against d",
+        x="d",
+        fields=STARS,
+        label="stars",
+        points=lambda scale: ALONG_D,
+    ),
+    Figure("phase_census", "In which phase TP ends, over all 127 projections", "section 6, phases of TP", census_cells, census_rows, census_draw),
+    curve(
+        "seconds_vs_l",
+        "Seconds against l; d = 4",
+        "section 6, time against l",
+        x="l",
+        fields=SECONDS,
+        label="seconds",
+        points=lambda scale: ALONG_L,
+        measure="seconds",
+    ),
+    curve(
+        "seconds_vs_d_l4",
+        "Seconds against d; l = 4",
+        "section 6, time against d (the caption's l)",
+        x="d",
+        fields=SECONDS,
+        label="seconds",
+        points=lambda scale: [(4, d, None) for d in DIMENSIONS],
+        measure="seconds",
+    ),
+    curve(
+        "seconds_vs_d_l6",
+        "Seconds against d; l = 6",
+        "section 6, time against d (the text's l)",
+        x="d",
+        fields=SECONDS,
+        label="seconds",
+        points=lambda scale: ALONG_D,
+        measure="seconds",
+    ),
+    curve(
+        "seconds_vs_n",
+        "Seconds against n; d = 4, l = 6",
+        "section 6, time against n",
+        x="n",
+        fields=SECONDS,
+        label="seconds",
+        points=along_n,
+        measure="seconds",
+    ),
+    curve(
+        "kl_vs_l",
+        "KL-divergence against l; mean of the 35 tables with d = 4",
+        "section 6, KL against l",
+        x="l",
+        fields=KL,
+        label="KL (nats)",
+        points=lambda scale: ALONG_L,
+        measure="divergence",
+    ),
+    curve(
+        "kl_vs_d",
+        "KL-divergence against d; l = 6, mean of all projections",
+        "section 6, KL against d",
+        x="d",
+        fields=KL,
+        label="KL (nats)",
+        points=lambda scale: ALONG_D,
+        measure="divergence",
+    ),
+    Figure(
+        "coarsening",
+        "Age in intervals of 1, 2, 4 ... 80 years first, then anonymised; d = 4, l = 6",
+        "section 5.6, preprocessing",
+        coarse_cells,
+        coarse_rows,
+        coarse_draw,
+    ),
+    Figure(
+        "phase_three",
+        "A family of tables on which TP does reach phase three",
+        "ours (experiments/families.py)",
+        family_cells,
+        family_rows,
+        family_draw,
+    ),
+    Figure(
+        "fairness",
+        "SAL and OCC beside the real table; l = 6, n = 248,381, means over projections",
+        "ours",
+        fairness_cells,
+        fairness_rows,
+        fairness_draw,
+    ),
 )

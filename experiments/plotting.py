@@ -28,8 +28,10 @@ STYLE: dict[str, dict[str, Any]] = {
     "bound": {"marker": "", "linestyle": (0, (1, 1)), "color": "#000000"},
 }
 NAMES = {"hilbert": "Hilbert", "tp": "TP", "tp+": "TP+", "tds": "TDS", "mondrian": "Mondrian"}
-SPARE = [{"marker": m, "linestyle": s, "color": c} for m, s, c in
-         zip("xdph1", ["--", "-.", ":", "-", "--"], ["#444444", "#777777", "#222222", "#999999", "#555555"], strict=True)]
+SPARE = [
+    {"marker": m, "linestyle": s, "color": c}
+    for m, s, c in zip("xdph1", ["--", "-.", ":", "-", "--"], ["#444444", "#777777", "#222222", "#999999", "#555555"], strict=True)
+]
 HATCHES = ["", "//", "xx", ".."]
 GREYS = ["#f0f0f0", "#b0b0b0", "#606060", "#202020"]
 
@@ -58,8 +60,16 @@ def panels(names: list[str]) -> tuple[Figure, list[Axes]]:
 
 
 def lines(
-    points: list[Line], x: str, label: str, path: Path, *, log: bool = False, xlog: bool = False, shared: bool = True,
-    ticks: list[float] | None = None, floor: float = 0,
+    points: list[Line],
+    x: str,
+    label: str,
+    path: Path,
+    *,
+    log: bool = False,
+    xlog: bool = False,
+    shared: bool = True,
+    ticks: list[float] | None = None,
+    floor: float = 0,
 ) -> None:
     """Lines against x; the panels share their y axis unless told otherwise. `ticks` of x where not every x has one, `floor` of y."""
     names = list(dict.fromkeys(p.panel for p in points))
@@ -68,8 +78,15 @@ def lines(
         mine = [p for p in points if p.panel == name]
         for place, series in enumerate(dict.fromkeys(p.series for p in mine)):
             line = [p for p in mine if p.series == series]
-            ax.plot([p.x for p in line], [p.y for p in line], label=NAMES.get(series, series), markersize=5, linewidth=1.3,
-                    markerfacecolor="white", **style(series, place))
+            ax.plot(
+                [p.x for p in line],
+                [p.y for p in line],
+                label=NAMES.get(series, series),
+                markersize=5,
+                linewidth=1.3,
+                markerfacecolor="white",
+                **style(series, place),
+            )
         marks = ticks or sorted({p.x for p in mine})
         if xlog:
             ax.set_xscale("log")
@@ -118,8 +135,7 @@ def bars(data: list[dict[str, Any]], panel: str, x: str, stacks: list[str], labe
         floor = [0.0] * len(rows)
         for stack, hatch, grey in zip(stacks, HATCHES, GREYS, strict=False):
             heights = [row[stack] for row in rows]
-            ax.bar([row[x] for row in rows], heights, bottom=floor, label=stack, hatch=hatch, color=grey, edgecolor="black",
-                   linewidth=0.6)
+            ax.bar([row[x] for row in rows], heights, bottom=floor, label=stack, hatch=hatch, color=grey, edgecolor="black", linewidth=0.6)
             floor = [a + b for a, b in zip(floor, heights, strict=True)]
         ax.set_xlabel(x, style="italic")
         ax.set_xticks([row[x] for row in rows])
@@ -138,8 +154,7 @@ def differences(data: list[dict[str, Any]], panel: str, x: str, series: str, val
         for k, kind in enumerate(kinds):
             rows = [row for row in data if (row[panel], row[series]) == (name, kind)]
             places = [groups.index(row[x]) + (k - (len(kinds) - 1) / 2) * 0.2 for row in rows]
-            ax.bar(places, [row[value] for row in rows], 0.18, label=kind, hatch=HATCHES[k], color=GREYS[k],
-                   edgecolor="black", linewidth=0.6)
+            ax.bar(places, [row[value] for row in rows], 0.18, label=kind, hatch=HATCHES[k], color=GREYS[k], edgecolor="black", linewidth=0.6)
             for place, row in zip(places, rows, strict=True):
                 for side in (-1, 1):
                     ax.plot([place - 0.09, place + 0.09], [side * row[limit]] * 2, color="black", linewidth=1)

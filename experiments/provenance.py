@@ -24,8 +24,14 @@ def _constant() -> dict[str, Any]:
             libraries[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {"commit": found.stdout.strip() or "unknown", **libraries, "python": platform.python_version(), "system": platform.platform(),
-            "cpu": _processor(), "cores": os.cpu_count()}
+    return {
+        "commit": found.stdout.strip() or "unknown",
+        **libraries,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "cpu": _processor(),
+        "cores": os.cpu_count(),
+    }
 
 
 def _processor() -> str:

@@ -13,10 +13,10 @@ from experiments.store import Store
 
 __all__ = ["SAMPLED", "NotRunError", "Point", "Results"]
 
-Point = tuple[int, int, int | None]         # l, d, n (None: all rows)
+Point = tuple[int, int, int | None]  # l, d, n (None: all rows)
 
 
-SAMPLED = ("seconds", "nearness")           # measures taken on `timed` of the projections
+SAMPLED = ("seconds", "nearness")  # measures taken on `timed` of the projections
 
 
 class NotRunError(LookupError):

@@ -16,7 +16,7 @@ from experiments.store import Store
 
 __all__ = ["load", "run"]
 
-ALONE = ("seconds", "effort")       # measured with nothing beside them
+ALONE = ("seconds", "effort")  # measured with nothing beside them
 
 
 def run(cells: Iterable[Cell], store: Store, jobs: int = 2, modules: Sequence[str] = ()) -> int:
@@ -66,7 +66,7 @@ def solve_table(cells: Sequence[Cell], root: Path) -> list[str]:
         try:
             started = time.perf_counter()
             store.put(cell, measure(cell), time.perf_counter() - started)
-        except Exception as error:      # a failure is reported, never stored, and does not stop the others
+        except Exception as error:  # a failure is reported, never stored, and does not stop the others
             errors.append(f"{cell}: {type(error).__name__}: {error}")
     return errors
 

@@ -58,10 +58,10 @@ def fingerprint(*parts: str | Path) -> str:
 
 
 def _files(module: str) -> list[Path]:
-    if module.split(".")[0] not in OURS:        # a user's own algorithm, and what it imports that is not installed
+    if module.split(".")[0] not in OURS:  # a user's own algorithm, and what it imports that is not installed
         try:
             spec = find_spec(module) if module != "__main__" else None
-        except (ImportError, ValueError):       # a name imported from a module, not a module
+        except (ImportError, ValueError):  # a name imported from a module, not a module
             return []
         path = Path(spec.origin) if spec is not None and spec.origin and spec.has_location else None
         return [path] if path is not None and path.suffix == ".py" and not any(path.is_relative_to(place) for place in INSTALLED) else []
@@ -76,7 +76,7 @@ def _imports(path: Path) -> list[str]:
     if path.suffix != ".py":
         return [a or b for a, b in CIMPORT.findall(text)]
     names = []
-    for node in ast.walk(ast.parse(text)):      # also inside functions: what is imported late computes as well
+    for node in ast.walk(ast.parse(text)):  # also inside functions: what is imported late computes as well
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

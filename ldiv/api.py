@@ -142,14 +142,28 @@ def anonymize(
     else:
         release = compose([microdata(name) for name in targets], l, get(algorithm), seed=seed, **options)
     return publish(
-        drawn(release, seed), source, frame, targets, star=star, order="random" if shuffle else order, drop=named(drop, source.columns, "drop"),
-        only_named=only_named, star_is_null=star_is_null, hierarchies=hierarchies,
+        drawn(release, seed),
+        source,
+        frame,
+        targets,
+        star=star,
+        order="random" if shuffle else order,
+        drop=named(drop, source.columns, "drop"),
+        only_named=only_named,
+        star_is_null=star_is_null,
+        hierarchies=hierarchies,
     )
 
 
 def solve(
-    data: Microdata | Contingency, l: int, *, algorithm: str = DEFAULT_ALGORITHM, seed: int | None = None,
-    protect: Sequence[str] = (), also: Sequence[Principle] = (), **options: Any,
+    data: Microdata | Contingency,
+    l: int,
+    *,
+    algorithm: str = DEFAULT_ALGORITHM,
+    seed: int | None = None,
+    protect: Sequence[str] = (),
+    also: Sequence[Principle] = (),
+    **options: Any,
 ) -> Release:
     """Anonymise codes: the same as :func:`anonymize` without a dataframe.
 

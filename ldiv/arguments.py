@@ -17,23 +17,51 @@ import numpy as np
 from ldiv.errors import InputError
 
 __all__ = [
-    "ALPHA", "BEST", "C", "DECLARED", "DISTANCE", "EFFORT", "K", "L", "MOST_ROWS", "MOST_SENSITIVE", "MOST_VALUES", "NODES", "OBJECTIVE", "PROGRESS",
-    "SEED", "SIZE", "STRENGTH", "TARGET", "THREADS", "TIME_LIMIT", "WEIGHT", "Argument", "Call", "Choice", "Flag", "Number", "Plan", "Whole",
-    "check_options", "hint", "shown",
+    "ALPHA",
+    "BEST",
+    "C",
+    "DECLARED",
+    "DISTANCE",
+    "EFFORT",
+    "K",
+    "L",
+    "MOST_ROWS",
+    "MOST_SENSITIVE",
+    "MOST_VALUES",
+    "NODES",
+    "OBJECTIVE",
+    "PROGRESS",
+    "SEED",
+    "SIZE",
+    "STRENGTH",
+    "TARGET",
+    "THREADS",
+    "TIME_LIMIT",
+    "WEIGHT",
+    "Argument",
+    "Call",
+    "Choice",
+    "Flag",
+    "Number",
+    "Plan",
+    "Whole",
+    "check_options",
+    "hint",
+    "shown",
 ]
 
-MOST_ROWS = 1 << 62             # of a table in all: sums of counts then fit 64 bits, twice over
-MOST_VALUES = (1 << 31) - 1     # of an attribute, and of cells and of groups: codes are int32
-MOST_SENSITIVE = 1 << 26        # values of the sensitive attribute: some arrays have an entry for each
+MOST_ROWS = 1 << 62  # of a table in all: sums of counts then fit 64 bits, twice over
+MOST_VALUES = (1 << 31) - 1  # of an attribute, and of cells and of groups: codes are int32
+MOST_SENSITIVE = 1 << 26  # values of the sensitive attribute: some arrays have an entry for each
 LONGEST = 80
-WIDE = 1 << 20                  # ranges up to here are told whole
+WIDE = 1 << 20  # ranges up to here are told whole
 
 
 def shown(value: Any) -> str:
     """A value in an error message, cut where it is long."""
     try:
         text = repr(value)
-    except Exception:       # noqa: BLE001  a foreign object may not even print
+    except Exception:  # noqa: BLE001  a foreign object may not even print
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
@@ -142,7 +170,7 @@ class Number(Argument):
 
     least: float = 0.0
     most: float = math.inf
-    open_below: bool = False        # `least` itself is not allowed
+    open_below: bool = False  # `least` itself is not allowed
 
     def allowed(self, value: Any) -> str:
         low = f"more than {self.least:g}" if self.open_below else f"at least {self.least:g}"
@@ -165,8 +193,17 @@ class Number(Argument):
         return [inside, np.float32(inside), *ends]
 
     def invalid(self) -> list[Any]:
-        return [*super().invalid(), True, math.inf, -math.inf, self.least - 1, "1", 10**400, *([self.least] if self.open_below else []),
-                *([] if self.most == math.inf else [self.most + 1])]
+        return [
+            *super().invalid(),
+            True,
+            math.inf,
+            -math.inf,
+            self.least - 1,
+            "1",
+            10**400,
+            *([self.least] if self.open_below else []),
+            *([] if self.most == math.inf else [self.most + 1]),
+        ]
 
 
 @dataclass(frozen=True)
@@ -227,7 +264,7 @@ class Call(Argument):
     def take(self, value: Any) -> Callable[..., Any]:
         if not callable(value):
             raise TypeError
-        return value        # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
 
     def valid(self) -> list[Any]:
         return [print]
@@ -272,7 +309,7 @@ def check_options(algorithm: str, solve: Callable[..., Any], options: Mapping[st
     """
     try:
         parameters: Sequence[Parameter] = list(signature(solve).parameters.values())
-    except (TypeError, ValueError):         # compiled code may not tell
+    except (TypeError, ValueError):  # compiled code may not tell
         return dict(options)
     takes = [x.name for x in parameters if x.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)][2:]
     anything = any(x.kind is Parameter.VAR_KEYWORD for x in parameters)

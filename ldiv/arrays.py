@@ -17,8 +17,15 @@ __all__ = ["dot", "frozen", "seal", "total", "weighted_total", "whole"]
 
 
 def whole(
-    value: Any, name: str, *, low: int, high: int, dtype: Any = np.int64, shape: tuple[int | None, ...] = (None,),
-    order: Literal["C", "F", "A"] = "C", own: bool = True,
+    value: Any,
+    name: str,
+    *,
+    low: int,
+    high: int,
+    dtype: Any = np.int64,
+    shape: tuple[int | None, ...] = (None,),
+    order: Literal["C", "F", "A"] = "C",
+    own: bool = True,
 ) -> NDArray[Any]:
     """An array of whole numbers from `low` to `high`, of the dtype and layout that kernels take, which nobody else can write to.
 
@@ -70,7 +77,7 @@ def frozen(array: NDArray[Any], dtype: Any = None, order: Literal["C", "F", "A"]
         fits = not below.flags.writeable
         below = below.base
     if not fits:
-        array = np.array(array, dtype=dtype, order=order, copy=True, subok=False)       # type: ignore[call-overload]
+        array = np.array(array, dtype=dtype, order=order, copy=True, subok=False)  # type: ignore[call-overload]
         array.setflags(write=False)
     return array
 

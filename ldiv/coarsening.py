@@ -51,15 +51,14 @@ class Hierarchy:
         heights = {len(row) for row in self.levels.values()}
         if len(heights) != 1:
             least = min(self.levels, key=lambda value: len(self.levels[value]), default=None)
-            raise InputError(f"{self.name}: every value needs the same number of levels; {least!r} has fewer" if heights else
-                             f"{self.name}: no value in it")
+            raise InputError(
+                f"{self.name}: every value needs the same number of levels; {least!r} has fewer" if heights else f"{self.name}: no value in it"
+            )
         for level in range(self.height):
             above: dict[str, str] = {}
             for row in self.levels.values():
                 if above.setdefault(row[level], row[level + 1]) != row[level + 1]:
-                    raise InputError(
-                        f"{self.name}: {row[level]!r} at level {level} has two parents, {above[row[level]]!r} and {row[level + 1]!r}"
-                    )
+                    raise InputError(f"{self.name}: {row[level]!r} at level {level} has two parents, {above[row[level]]!r} and {row[level + 1]!r}")
 
     @property
     def height(self) -> int:
@@ -156,7 +155,7 @@ class Hierarchy:
         return Taxonomy(np.array(parent, dtype=np.int32), leaf, tuple(text))
 
     def _row(self, label: Any, column: str) -> tuple[str, ...]:
-        if is_missing(label):               # a missing value has no line: it hangs under the root by itself
+        if is_missing(label):  # a missing value has no line: it hangs under the root by itself
             return (*["missing"] * self.height, next(iter(self.levels.values()))[-1])
         text = text_of(label)
         if text not in self.levels:
@@ -239,7 +238,7 @@ class Bins:
             if isinstance(label, np.generic):
                 label = float(str(label)) if isinstance(label, np.floating) else label.item()
             if isinstance(label, str) and not NUMBER.fullmatch(label.strip()):
-                float(label)                # text for a number that is none, like inf, is named as such
+                float(label)  # text for a number that is none, like inf, is named as such
                 raise OverflowError
             found = Fraction(label.strip() if isinstance(label, str) else label)
         except OverflowError:

@@ -21,8 +21,8 @@ from ldiv.prices import Market
 
 __all__ = ["ConfigurationDual", "ascend"]
 
-CHUNKS = 8          # parts of the groups; more than threads, so that uneven ones even out
-SMALL = 200_000     # pairs of cells and groups below which a second thread costs more than it gives
+CHUNKS = 8  # parts of the groups; more than threads, so that uneven ones even out
+SMALL = 200_000  # pairs of cells and groups below which a second thread costs more than it gives
 
 
 class ConfigurationDual:
@@ -46,7 +46,7 @@ class ConfigurationDual:
         groups = [len(indptr) - 1 for indptr in market.indptr]
         self.pattern = np.repeat(np.arange(len(groups), dtype=np.int32), groups)
         alive = np.ones(len(self.pattern), dtype=bool)
-        alive[np.cumsum(groups) - 1] = False            # the last group of a pattern gathers those that can hold no row
+        alive[np.cumsum(groups) - 1] = False  # the last group of a pattern gathers those that can hold no row
         self.stars = np.array(market.stars, dtype=np.float64)
         self.count = c.count.astype(np.int64)
         self.height = np.zeros(len(self.pattern), dtype=np.int64)
@@ -68,7 +68,20 @@ class ConfigurationDual:
         def part(groups: NDArray[np.int32]) -> NDArray[np.int64]:
             usage = np.zeros(len(self.count), dtype=np.int64)
             _configuration.respond(
-                self.cells, self.bounds, self.pattern, groups, self.stars, c.sensitive, c.m, self.count, price, self.l, self.k, self.height, usage, self.gain
+                self.cells,
+                self.bounds,
+                self.pattern,
+                groups,
+                self.stars,
+                c.sensitive,
+                c.m,
+                self.count,
+                price,
+                self.l,
+                self.k,
+                self.height,
+                usage,
+                self.gain,
             )
             return usage
 
@@ -78,12 +91,18 @@ class ConfigurationDual:
         return float(self.count @ price - self.gain.sum()), self.count - taken
 
 
-STEP, LEAST_STEP = 0.05, 0.1            # of the prices in stars; the last as a part of the first
+STEP, LEAST_STEP = 0.05, 0.1  # of the prices in stars; the last as a part of the first
 DECAY = (0.5, 0.99)
 
 
 def ascend(
-    dual: ConfigurationDual, price: NDArray[np.float64], sweeps: int, *, goal: float = np.inf, deadline: float = np.inf, tolerance: float = 1e-4,
+    dual: ConfigurationDual,
+    price: NDArray[np.float64],
+    sweeps: int,
+    *,
+    goal: float = np.inf,
+    deadline: float = np.inf,
+    tolerance: float = 1e-4,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[NDArray[np.float64], float, int]:
     """Prices that prove more, from given ones, by Adam's steps along the rows that groups leave over or take too often.

@@ -99,7 +99,13 @@ class Contingency:
 
     @classmethod
     def _made(
-        cls, codes: Codes, indptr: Counts, sensitive: Codes, count: Counts, domains: tuple[Domain, ...], sensitive_domain: Domain,
+        cls,
+        codes: Codes,
+        indptr: Counts,
+        sensitive: Codes,
+        count: Counts,
+        domains: tuple[Domain, ...],
+        sensitive_domain: Domain,
         data: Microdata | None = None,
     ) -> Contingency:
         """One of arrays that this package has just made: nothing is looked at again."""
@@ -173,8 +179,13 @@ class Contingency:
         """The cells where a row's key does not fit 64 bits."""
         cell_of_row, first, boundary = _rank_cells(data)
         return cls._made(
-            np.ascontiguousarray(data.codes[first[boundary[:-1]]]), boundary, data.sensitive[first],
-            _contingency.tally(cell_of_row, len(first)), data.domains, data.sensitive_domain, data,
+            np.ascontiguousarray(data.codes[first[boundary[:-1]]]),
+            boundary,
+            data.sensitive[first],
+            _contingency.tally(cell_of_row, len(first)),
+            data.domains,
+            data.sensitive_domain,
+            data,
         )
 
     @cached_property
@@ -255,8 +266,12 @@ class Contingency:
         cell_of_cell, first, boundary = rank_rows(columns, [*(x.size for x in domains), self.m], split=True)
         leaders = group_of_cell[first[boundary[:-1]]]
         projected = Contingency._made(
-            np.ascontiguousarray(parts[leaders]), boundary, self.sensitive[first],
-            _contingency.tally(cell_of_cell, len(first), self.count), domains, self.sensitive_domain,
+            np.ascontiguousarray(parts[leaders]),
+            boundary,
+            self.sensitive[first],
+            _contingency.tally(cell_of_cell, len(first), self.count),
+            domains,
+            self.sensitive_domain,
         )
         return projected, cell_of_cell
 
@@ -269,8 +284,12 @@ class Contingency:
         group = self.group_of_cell[cells]
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         part = Contingency._made(
-            np.ascontiguousarray(self.codes[group[starts]]), np.append(starts, len(cells)).astype(np.int64),
-            self.sensitive[cells], count[cells], self.domains, self.sensitive_domain,
+            np.ascontiguousarray(self.codes[group[starts]]),
+            np.append(starts, len(cells)).astype(np.int64),
+            self.sensitive[cells],
+            count[cells],
+            self.domains,
+            self.sensitive_domain,
         )
         return part, cells
 
@@ -281,7 +300,7 @@ def _digits(sizes: list[int], n: int) -> tuple[NDArray[np.uint64], bool, int]:
     As few keys as can be where they index a table; whole bits where they do not, because taking them apart needs no division then.
     """
     span = prod(sizes)
-    direct = span <= max(min(DIRECT_SPAN, 8 * n), 2 * n)       # a short list is hashed sooner than a long table is cleared
+    direct = span <= max(min(DIRECT_SPAN, 8 * n), 2 * n)  # a short list is hashed sooner than a long table is cleared
     radix = sizes if direct else [1 << (size - 1).bit_length() for size in sizes]
     whole = prod(radix)
     return np.array(radix if whole <= 1 << 64 else [], dtype=np.uint64), direct, whole
@@ -292,9 +311,7 @@ def _rank_cells(data: Microdata) -> tuple[Index, Index, Counts]:
     return rank_rows(columns, [*(x.size for x in data.domains), data.m], split=True)
 
 
-def rank_rows(
-    columns: Sequence[Codes], sizes: Sequence[int], *, shift: int = 0, split: bool = False
-) -> tuple[Index, Index, Counts]:
+def rank_rows(columns: Sequence[Codes], sizes: Sequence[int], *, shift: int = 0, split: bool = False) -> tuple[Index, Index, Counts]:
     """Rank the distinct tuples of several code columns, lexicographically.
 
     Parameters

@@ -71,9 +71,7 @@ class Domain:
         if self.labels is not None and len(self.labels) > self.size:
             raise InputError(f"domain of {self.name!r}: {len(self.labels)} labels for a size of {self.size}")
         if self.taxonomy is not None and len(self.taxonomy.leaf) != self.size:
-            raise InputError(
-                f"domain of {self.name!r}: the taxonomy has {len(self.taxonomy.leaf)} values, the domain {self.size}"
-            )
+            raise InputError(f"domain of {self.name!r}: the taxonomy has {len(self.taxonomy.leaf)} values, the domain {self.size}")
 
     def as_sensitive(self) -> Domain:
         """Itself, where it may be the sensitive attribute's: algorithms keep a count of each of its values."""

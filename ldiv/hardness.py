@@ -82,7 +82,7 @@ def gadget(points: Sequence[Point], size: int, m: int = 3) -> Gadget:
     """
     if not 3 <= m <= 8:
         raise InputError(f"m must be 3 to 8, not {m}")
-    points = tuple(tuple(int(x) for x in p) for p in points)    # type: ignore[misc]
+    points = tuple(tuple(int(x) for x in p) for p in points)  # type: ignore[misc]
     if len(set(points)) < len(points):
         raise InputError("a point stands twice")
     if not points or any(not 0 <= x < size for p in points for x in p) or any(len(p) != 3 for p in points):
@@ -90,7 +90,7 @@ def gadget(points: Sequence[Point], size: int, m: int = 3) -> Gadget:
     codes = np.empty((3 * size, len(points)), dtype=np.int32)
     sensitive = np.empty(3 * size, dtype=np.int32)
     for j in range(3):
-        mine = [v for v in range(m) if v % 3 == j]              # the sensitive values of this dimension
+        mine = [v for v in range(m) if v % 3 == j]  # the sensitive values of this dimension
         for a in range(size):
             row = j * size + a
             sensitive[row] = mine[a % len(mine)]
@@ -142,7 +142,8 @@ def has_matching(points: Sequence[Point], size: int) -> bool:
     by_first = [[(b, c) for a, b, c in there if a == first] for first in range(size)]
     return any(
         all((second[a], c) in by_first[a] for a, c in enumerate(third))
-        for second in permutations(range(size)) if all(any(b == second[a] for b, _ in by_first[a]) for a in range(size))
+        for second in permutations(range(size))
+        if all(any(b == second[a] for b, _ in by_first[a]) for a in range(size))
         for third in permutations(range(size))
     )
 

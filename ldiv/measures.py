@@ -75,17 +75,17 @@ def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[n
         entry_key = _pack(known, release.indptr, entry_sensitive, bits)
     for k, stars in enumerate(kinds):
         volume = float(np.prod([float(size) for size, star in zip(c.sizes, stars, strict=True) if star]))
-        chosen = chosen_entry[bounds[k]:bounds[k + 1]]
+        chosen = chosen_entry[bounds[k] : bounds[k + 1]]
         if packed:
             keys, own, mask = cell_key, entry_key[chosen], _mask(stars, bits)
-        else:       # no room for all bits: rank the tuples of the kept attributes
+        else:  # no room for all bits: rank the tuples of the kept attributes
             kept = np.flatnonzero(~stars)
-            rows = groups[member[order[bounds[k]:bounds[k + 1]]]]
+            rows = groups[member[order[bounds[k] : bounds[k + 1]]]]
             columns = [np.concatenate([c.codes[c.group_of_cell, j], known[rows, j]]) for j in kept]
             columns.append(np.concatenate([c.sensitive, entry_sensitive[chosen]]))
             rank, _, _ = rank_rows(columns, [*(c.sizes[j] for j in kept), c.m])
             both = rank.astype(np.uint64)
-            keys, own, mask = both[: len(c.count)], both[len(c.count):], 2**64 - 1
+            keys, own, mask = both[: len(c.count)], both[len(c.count) :], 2**64 - 1
         _divergence.spread_pattern(keys, mask, own, entry_count[chosen], 1.0 / volume, mass)
 
 
@@ -117,7 +117,7 @@ def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.f
     c = release.contingency
     entry, member = release.entries_of(groups)
     published = release.published[groups]
-    seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)     # nothing grows with a domain
+    seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)  # nothing grows with a domain
     offset = np.cumsum([0, *map(len, seen)]).astype(np.int64)
     inside = np.zeros((offset[-1], (len(groups) + 63) // 64), dtype=np.uint64)
     volume = np.ones(len(groups))
@@ -133,8 +133,16 @@ def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.f
     rank, first, bounds = rank_rows([member.astype(np.int32), c.sensitive[release.cell[entry]]], [len(groups), c.m], split=True)
     held = _contingency.tally(rank, len(first), release.count[entry])
     _divergence.spread_boxes(
-        np.stack(numbers, axis=1).astype(np.int32), c.indptr, c.sensitive, inside, offset, bounds, c.sensitive[release.cell[entry[first]]],
-        held / volume[member[first]], c.m, mass,
+        np.stack(numbers, axis=1).astype(np.int32),
+        c.indptr,
+        c.sensitive,
+        inside,
+        offset,
+        bounds,
+        c.sensitive[release.cell[entry[first]]],
+        held / volume[member[first]],
+        c.m,
+        mass,
     )
 
 
@@ -218,5 +226,3 @@ def average_group_size(release: Release) -> float:
     2.0
     """
     return release.n / release.groups if release.groups else 0.0
-
-

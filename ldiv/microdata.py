@@ -111,12 +111,15 @@ class Microdata:
             position = isinstance(a, (int, np.integer)) and not isinstance(a, bool) and 0 <= a < self.d
             if not position and (not isinstance(a, Hashable) or a not in names):
                 raise InputError(f"project: {shown(a)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(a, names)}")
-            picked.append(int(a) if position else names.index(a))       # type: ignore[arg-type,call-overload]
+            picked.append(int(a) if position else names.index(a))  # type: ignore[arg-type,call-overload]
         if not picked or len(set(picked)) < len(picked):
             raise InputError(f"project: name at least one quasi-identifier, each at most once, not {shown(attributes)}")
         return Microdata(
-            np.asfortranarray(self.codes[:, picked]), self.sensitive,
-            tuple(self.domains[j] for j in picked), self.sensitive_domain, self.source,
+            np.asfortranarray(self.codes[:, picked]),
+            self.sensitive,
+            tuple(self.domains[j] for j in picked),
+            self.sensitive_domain,
+            self.source,
         )
 
     def weighted(self, weights: Mapping[str, int]) -> Microdata:
@@ -138,17 +141,18 @@ class Microdata:
         from ldiv.coarsening import Hierarchy
 
         domains = tuple(
-            replace(x, taxonomy=Hierarchy.of(hierarchies[x.name], f"hierarchy of {x.name!r}").taxonomy(
-                [x.label(code) for code in range(x.size)], x.name)) if x.name in hierarchies else x
+            replace(
+                x, taxonomy=Hierarchy.of(hierarchies[x.name], f"hierarchy of {x.name!r}").taxonomy([x.label(code) for code in range(x.size)], x.name)
+            )
+            if x.name in hierarchies
+            else x
             for x in self.domains
         )
         return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
 
     def head(self, n: int) -> Microdata:
         """The first n rows, with the same domains."""
-        return Microdata(
-            np.asfortranarray(self.codes[:n]), self.sensitive[:n], self.domains, self.sensitive_domain, None
-        )
+        return Microdata(np.asfortranarray(self.codes[:n]), self.sensitive[:n], self.domains, self.sensitive_domain, None)
 
     @classmethod
     def from_codes(
@@ -208,10 +212,7 @@ class Microdata:
                 raise InputError(f"{len(names)} names for {d} attributes")
             if sizes is not None and len(sizes) not in (d, d + 1):
                 raise InputError(f"sizes must have {d} entries (or {d + 1} with the sensitive one), not {len(sizes)}")
-            domains = [
-                Domain(name, sizes[j] if sizes is not None else _seen_size(array[:, j], name))
-                for j, name in enumerate(names)
-            ]
+            domains = [Domain(name, sizes[j] if sizes is not None else _seen_size(array[:, j], name)) for j, name in enumerate(names)]
             if sensitive_domain is None:
                 declared = sizes is not None and len(sizes) == d + 1
                 size = sizes[d] if declared and sizes is not None else _seen_size(target, sensitive_name)
@@ -296,9 +297,7 @@ class Microdata:
         return cls(packed, target, tuple(found), sensitive_domain, source.snapshot() if keep else None)
 
     @classmethod
-    def read_sensitive(
-        cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None
-    ) -> tuple[NDArray[np.int32], Domain]:
+    def read_sensitive(cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None) -> tuple[NDArray[np.int32], Domain]:
         """Only the sensitive column of a table: its codes and domain."""
         source = frames.open_frame(frame)
         given = frames.named(sensitive, source.columns, "sensitive")
@@ -323,9 +322,7 @@ def _checked(codes: NDArray[Any], domain: Domain) -> NDArray[np.int32]:
         raise InputError(f"codes of {domain.name!r} must be integers, not {codes.dtype}")
     bad = np.flatnonzero((codes < 0) | (codes >= domain.size)) if codes.size else codes
     if len(bad):
-        raise InputError(
-            f"code {codes[bad[0]]} of {domain.name!r} in row {bad[0]} is outside its domain 0..{domain.size - 1}"
-        )
+        raise InputError(f"code {codes[bad[0]]} of {domain.name!r} in row {bad[0]} is outside its domain 0..{domain.size - 1}")
     return codes.astype(np.int32, copy=False)
 
 
@@ -339,10 +336,7 @@ def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
     policy = {**MISSING_DEFAULT, **given}
     for role, choice in policy.items():
         if role not in MISSING_DEFAULT or choice not in MISSING_POLICIES:
-            raise InputError(
-                f'missing={missing!r}: use "value" or "error", or a mapping like '
-                '{"qi": "value", "sensitive": "error"}'
-            )
+            raise InputError(f'missing={missing!r}: use "value" or "error", or a mapping like {{"qi": "value", "sensitive": "error"}}')
     return policy
 
 
@@ -362,9 +356,7 @@ def _check_columns(columns: Sequence[Any], qi: Sequence[str], sensitive: str, de
         raise InputError(f"column {sensitive!r} cannot be both a quasi-identifier and the sensitive attribute")
 
 
-def _encode(
-    source: frames.Source, name: str, policy: str, role: str, declared: Any
-) -> tuple[NDArray[np.int32], Domain]:
+def _encode(source: frames.Source, name: str, policy: str, role: str, declared: Any) -> tuple[NDArray[np.int32], Domain]:
     codes, labels, ordered = source.encode(name)
     absent = bool(labels) and labels[-1] is None
     if policy == "error" and absent:
@@ -388,7 +380,7 @@ def _encode(
         return codes, Domain(name, declared.size, labels, declared.ordered)
     if role == "sensitive":
         first = merge_alike([*known, *labels])
-        position = {value: int(code) for value, code in zip(labels, first[len(known):], strict=True) if code < len(known)}
+        position = {value: int(code) for value, code in zip(labels, first[len(known) :], strict=True) if code < len(known)}
     else:
         position = {value: code for code, value in enumerate(known)}
     if len(set(map(repr, known)) if role == "sensitive" else position) < len(known):
@@ -405,7 +397,7 @@ def _encode(
 def _merged(codes: NDArray[np.int32], labels: list[Any]) -> tuple[NDArray[np.int32], list[Any]]:
     """Sensitive values that anyone could take for one as one, under the first label."""
     if {type(label) for label in labels} in ({int}, {float}) and sum(label == 0 for label in labels) < 2:
-        return codes, labels                # distinct numbers; of zeros there are two
+        return codes, labels  # distinct numbers; of zeros there are two
     first = merge_alike(labels)
     kept, place = np.unique(first, return_inverse=True)
     if len(kept) == len(labels):

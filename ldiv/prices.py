@@ -24,10 +24,10 @@ from ldiv.contingency import Contingency
 
 __all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
 
-SCALE = 1 << 20             # prices are proven in units of 1 / SCALE star
-TOO_MUCH = 1 << 30          # stars that no row can cost
-SMALL = 200_000             # patterns times cells below which a second thread costs more than it gives
-Pattern = tuple[int, ...]   # the attributes that are kept
+SCALE = 1 << 20  # prices are proven in units of 1 / SCALE star
+TOO_MUCH = 1 << 30  # stars that no row can cost
+SMALL = 200_000  # patterns times cells below which a second thread costs more than it gives
+Pattern = tuple[int, ...]  # the attributes that are kept
 
 
 def patterns_up_to(weights: Sequence[int], most: int) -> list[tuple[Pattern, int]]:
@@ -75,17 +75,15 @@ class Market:
         The rows of each cell where `contingency` counts them in larger units: what a bound is about.
     """
 
-    def __init__(
-        self, contingency: Contingency, l: int, most: int, threads: int | None = None, rows: NDArray[np.int64] | None = None
-    ) -> None:
+    def __init__(self, contingency: Contingency, l: int, most: int, threads: int | None = None, rows: NDArray[np.int64] | None = None) -> None:
         c = self.contingency = contingency
         self.rows = c.count if rows is None else rows
         self.l, self.most = l, min(most, c.d)
         priced = patterns_up_to(c.weights.tolist(), most)
         self.patterns = [kept for kept, _ in priced]
-        self.stars = [cost for _, cost in priced]           # of a row, each times its attribute's weight
+        self.stars = [cost for _, cost in priced]  # of a row, each times its attribute's weight
         self.threads = THREADS.check(threads) or min(2, os.cpu_count() or 1)
-        self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)       # within its pattern
+        self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)  # within its pattern
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []
         for p, kept in enumerate(self.patterns):
@@ -180,9 +178,7 @@ class Ascent:
 
     def respond(self, spread: Callable[..., Any], rows: NDArray[np.float32], temperature: float) -> float:
         """Cells spread over patterns at the present costs; returns the dual value of the rows."""
-        parts = spread(
-            lambda chunk: _prices.respond(self.place, self.cost, rows, temperature, *chunk, self.share), self.chunks
-        )
+        parts = spread(lambda chunk: _prices.respond(self.place, self.cost, rows, temperature, *chunk, self.share), self.chunks)
         return sum(parts)
 
     def adjust(self, spread: Callable[..., Any], step: float) -> None:
@@ -194,15 +190,33 @@ class Ascent:
         def move(p: int) -> None:
             s = market.part(p)
             _prices.adjust(
-                market.item[p], self.share[p], market.indptr[p], self.fixed[s], self.price[s], self.first[s], self.second[s],
-                self.cost[s], self.taken[s], market.l, market.stars[p] / self.unit, step, one, two, *correct,
+                market.item[p],
+                self.share[p],
+                market.indptr[p],
+                self.fixed[s],
+                self.price[s],
+                self.first[s],
+                self.second[s],
+                self.cost[s],
+                self.taken[s],
+                market.l,
+                market.stars[p] / self.unit,
+                step,
+                one,
+                two,
+                *correct,
             )
 
         list(spread(move, range(len(market.patterns))))
 
     def run(
-        self, rows: NDArray[np.int64], sweeps: int, temperature: tuple[float, float], step: tuple[float, float],
-        deadline: float = np.inf, progress: Callable[[str], None] | None = None,
+        self,
+        rows: NDArray[np.int64],
+        sweeps: int,
+        temperature: tuple[float, float],
+        step: tuple[float, float],
+        deadline: float = np.inf,
+        progress: Callable[[str], None] | None = None,
     ) -> int:
         """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last prices. Returns the sweeps done."""
         from concurrent.futures import ThreadPoolExecutor
@@ -229,8 +243,6 @@ class Ascent:
         """The present prices in whole units."""
         market = self.market
         price = self.price.astype(np.float64)
-        price[market.offset[1:] - 1] = 0        # of groups that can hold no row: not needed, and too large for whole units with large weights
+        price[market.offset[1:] - 1] = 0  # of groups that can hold no row: not needed, and too large for whole units with large weights
         whole = np.rint(price * self.unit * SCALE).astype(np.int64)
         return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])
-
-

@@ -19,11 +19,21 @@ from ldiv.privacy import as_microdata, one_by_one
 from ldiv.release import Release
 
 __all__ = [
-    "AlphaK", "Distinct", "Entropy", "Frequency", "Histograms", "KAnonymity", "Principle", "Recursive", "TCloseness", "audit", "histograms",
+    "AlphaK",
+    "Distinct",
+    "Entropy",
+    "Frequency",
+    "Histograms",
+    "KAnonymity",
+    "Principle",
+    "Recursive",
+    "TCloseness",
+    "audit",
+    "histograms",
     "histograms_of",
 ]
 
-EPSILON = 1e-12             # sums of floats that should reach a bound exactly
+EPSILON = 1e-12  # sums of floats that should reach a bound exactly
 
 
 @dataclass(frozen=True)
@@ -214,7 +224,11 @@ class TCloseness(Principle):
 
 
 def audit(
-    frame: Any, qi: Sequence[str] | None = None, sensitive: str | None = None, *, c: float = 2.0,
+    frame: Any,
+    qi: Sequence[str] | None = None,
+    sensitive: str | None = None,
+    *,
+    c: float = 2.0,
     missing: str | Mapping[str, str] | None = None,
 ) -> dict[str, float]:
     """How strong a published table is by every principle: the parameter that its weakest group still satisfies.
@@ -254,24 +268,25 @@ def audit(
 
 def _audit_one(frame: Any, qi: Any, sensitive: Any, c: float, missing: Any) -> dict[str, float]:
     contingency = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
-    groups = Histograms(
-        contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, contingency.sensitive_domain.ordered
-    )
+    groups = Histograms(contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, contingency.sensitive_domain.ordered)
     if not contingency.n:
         return dict.fromkeys(("k", "l", "distinct_l", "entropy_l", "alpha", "recursive_l", "t", "unique"), 0)
     largest = 0
     while largest < contingency.m and Recursive(c, largest + 1).holds(groups).all():
         largest += 1
     return {
-        "k": int(groups.size.min()), "l": int(Frequency(1).level(groups).min()), "distinct_l": int(Distinct(1).level(groups).min()),
-        "entropy_l": float(Entropy(1).level(groups).min()), "alpha": float(AlphaK(1, 1).level(groups).max()), "recursive_l": largest,
-        "t": float(TCloseness(1).level(groups).max()), "unique": int((groups.size == 1).sum()),
+        "k": int(groups.size.min()),
+        "l": int(Frequency(1).level(groups).min()),
+        "distinct_l": int(Distinct(1).level(groups).min()),
+        "entropy_l": float(Entropy(1).level(groups).min()),
+        "alpha": float(AlphaK(1, 1).level(groups).max()),
+        "recursive_l": largest,
+        "t": float(TCloseness(1).level(groups).max()),
+        "unique": int((groups.size == 1).sum()),
     }
 
 
-def histograms_of(
-    c: Contingency, group: NDArray[np.integer], sensitive: NDArray[np.int32], count: NDArray[np.int64], groups: int
-) -> Histograms:
+def histograms_of(c: Contingency, group: NDArray[np.integer], sensitive: NDArray[np.int32], count: NDArray[np.int64], groups: int) -> Histograms:
     """The SA histograms of numbered groups of entries (group, SA code, rows)."""
     rank, first, bounds = rank_rows([group.astype(np.int32), sensitive], [max(groups, 1), c.m], split=True)
     return Histograms(bounds, sensitive[first], _contingency.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered)

@@ -144,7 +144,7 @@ def check(
     first = reports[0]
     if len(reports) == 1:
         return first
-    violations = sorted((v for report in reports for v in report.violations), key=lambda v: -v.excess)     # stable: else column by column
+    violations = sorted((v for report in reports for v in report.violations), key=lambda v: -v.excess)  # stable: else column by column
     return CheckReport(not violations, l, min(report.max_l for report in reports), first.groups, first.rows, violations)
 
 
@@ -155,7 +155,11 @@ def _check_one(frame: Any, qi: Any, sensitive: Any, l: int, missing: Any) -> Che
     violations = [
         Violation(
             {x.name: x.label(int(code)) for x, code in zip(c.domains, c.codes[g], strict=True)},
-            int(size[g]), c.sensitive_domain.label(int(pillar[g])), int(height[g]), int(size[g] // l), c.sensitive_domain.name,
+            int(size[g]),
+            c.sensitive_domain.label(int(pillar[g])),
+            int(height[g]),
+            int(size[g] // l),
+            c.sensitive_domain.name,
         )
         for g in np.lexsort((np.arange(len(excess)), -excess))[: np.count_nonzero(excess > 0)]
     ]

@@ -165,7 +165,14 @@ def publish(
     if rows is not None:
         codes, starred = codes[rows], starred[rows]
     publication = Publication(
-        frame, verdict, rows, guesses_by_neighbours(codes, starred, names), [n for n in others if n not in left_out], left_out, codes, starred,
+        frame,
+        verdict,
+        rows,
+        guesses_by_neighbours(codes, starred, names),
+        [n for n in others if n not in left_out],
+        left_out,
+        codes,
+        starred,
         index,
     )
     telling = [f"{guess} in {name!r}" for name, guess in publication.neighbours.items() if guess.tells]

@@ -103,7 +103,7 @@ class Release:
     star: str | None = "*"
     draw: int = field(default_factory=lambda: secrets.randbits(128), repr=False)
     publication: Publication | None = field(default=None, repr=False)
-    _sealed: tuple[Any, ...] = field(default=(), repr=False)        # what was looked at, so that a copy with another star need not be
+    _sealed: tuple[Any, ...] = field(default=(), repr=False)  # what was looked at, so that a copy with another star need not be
 
     def __post_init__(self) -> None:
         parts = self.contingency, self.published, self.indptr, self.cell, self.count, self.subdomains
@@ -188,18 +188,20 @@ class Release:
             published = _contingency.agreement(starts, group_of_cell[cell], contingency.codes)
         else:
             numbers = group[np.append(True, group[1:] != group[:-1])[: len(group)]]
-            published = published[numbers]      # some may not be used
+            published = published[numbers]  # some may not be used
         group = _dense(group)
         if not _contingency.strictly_ascending(published):
             most = max(len(s) for s in kinds)
-            columns = [np.where(column >= 0, column, size - 1 - column)     # stars after values
-                       for column, size in zip(published.T, contingency.sizes, strict=True)]
+            columns = [
+                np.where(column >= 0, column, size - 1 - column)  # stars after values
+                for column, size in zip(published.T, contingency.sizes, strict=True)
+            ]
             rank, first, _ = rank_rows(columns, [s + 1 + most for s in contingency.sizes])
             published = published[first]
             group, cell, count = _sorted(rank[group], cell, count)
         starts = _starts(group)
         seal(published, starts)
-        if cell is not given:       # made here
+        if cell is not given:  # made here
             seal(cell, count)
         return cls(contingency, published, starts, cell, count, l, algorithm, kinds, dict(info or {}))
 
@@ -348,7 +350,7 @@ class Release:
         for j, kinds in enumerate(self.subdomains):
             claim = np.repeat(self.published[:, j], np.diff(self.indptr))
             rows = np.flatnonzero(claim < STAR)
-            if len(rows):       # pairs (sub-domain, code) as numbers: a table of them would grow with the domain
+            if len(rows):  # pairs (sub-domain, code) as numbers: a table of them would grow with the domain
                 size_ = c.domains[j].size
                 held = np.concatenate([np.array(x.codes, dtype=np.int64) + k * size_ for k, x in enumerate(kinds)])
                 wrong = wrong or not np.isin((-2 - claim[rows].astype(np.int64)) * size_ + c.codes[member[self.cell[rows]], j], held).all()
@@ -471,8 +473,10 @@ def _checked_subdomains(contingency: Contingency, subdomains: Any) -> tuple[tupl
     kinds = tuple(tuple(x) if isinstance(x, Sequence) else x for x in subdomains) if isinstance(subdomains, Sequence) else subdomains
     if isinstance(kinds, tuple) and not kinds:
         return tuple(() for _ in range(contingency.d))
-    if not isinstance(kinds, tuple) or len(kinds) != contingency.d or not all(
-        isinstance(x, tuple) and all(isinstance(y, Subdomain) for y in x) for x in kinds
+    if (
+        not isinstance(kinds, tuple)
+        or len(kinds) != contingency.d
+        or not all(isinstance(x, tuple) and all(isinstance(y, Subdomain) for y in x) for x in kinds)
     ):
         raise InputError(f"subdomains must be a sequence of Subdomain for each of the {contingency.d} attributes, not {shown(subdomains)}")
     for domain, mine in zip(contingency.domains, kinds, strict=True):
@@ -490,9 +494,7 @@ def _checked_published(contingency: Contingency, published: Any, kinds: tuple[tu
     return array
 
 
-def _sorted(
-    group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
+def _sorted(group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
     """Entries in order of (group, cell), equal pairs added up."""
     width = int(cell.max(initial=0)).bit_length()
     key = group.astype(np.int64)

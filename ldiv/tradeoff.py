@@ -21,7 +21,7 @@ from ldiv.release import Release, Subdomain
 
 __all__ = ["Choice", "lift", "trade_off"]
 
-MOST = 1000                 # combinations that are tried at the most
+MOST = 1000  # combinations that are tried at the most
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,27 @@ def lift(release: Release, data: Microdata) -> Release:
     c = data.contingency
     assert c.cell_of_row is not None
     return Release.from_entries(
-        c, release.group, c.cell_of_row, np.ones(data.n, dtype=np.int64), l=release.l, algorithm=release.algorithm,
-        published=published, subdomains=subdomains,
+        c,
+        release.group,
+        c.cell_of_row,
+        np.ones(data.n, dtype=np.int64),
+        l=release.l,
+        algorithm=release.algorithm,
+        published=published,
+        subdomains=subdomains,
     )
 
 
 def trade_off(
-    frame: Any, qi: Sequence[str], sensitive: str, l: int, options: Mapping[str, Sequence[int | Bins | None]], *,
-    hierarchies: Mapping[str, Any] | None = None, best: str = "kl", algorithm: str = "cascade",
+    frame: Any,
+    qi: Sequence[str],
+    sensitive: str,
+    l: int,
+    options: Mapping[str, Sequence[int | Bins | None]],
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+    best: str = "kl",
+    algorithm: str = "cascade",
     missing: str | Mapping[str, str] | None = None,
 ) -> list[Choice]:
     """Try every combination of coarsenings, best first.

@@ -15,7 +15,12 @@ C = DATA.contingency
 A, B, S = *DATA.domains, DATA.sensitive_domain
 ALL = np.arange(len(C.count), dtype=np.int32)
 WHOLE = {
-    "codes": C.codes, "indptr": C.indptr, "sensitive": C.sensitive, "count": C.count, "domains": C.domains, "sensitive_domain": C.sensitive_domain
+    "codes": C.codes,
+    "indptr": C.indptr,
+    "sensitive": C.sensitive,
+    "count": C.count,
+    "domains": C.domains,
+    "sensitive_domain": C.sensitive_domain,
 }
 ENTRIES = {"group": ALL * 0, "cell": ALL, "count": C.count}
 GOOD = Release.from_entries(C, **ENTRIES, l=2, algorithm="x")
@@ -24,10 +29,34 @@ BIG = 1 << 62
 
 # What an array of whole numbers may be turned into.
 RUBBISH = [
-    None, "text", 5, [], [[1]], [1.5] * 6, ["a"] * 6, [None] * 6, {}, object(), np.zeros((6, 6)), np.array([np.nan] * 6), np.array([-1] * 6),
-    np.array([10**8] * 6), np.array([BIG] * 6), np.array([2**63] * 6, dtype=np.uint64), np.array([2**31] * 6), np.zeros(6, dtype=bool),
-    np.array([2**70] * 6, dtype=object), np.ma.masked_array(np.zeros(6, int), mask=[1] * 6), np.zeros(6, dtype="M8[D]"), np.zeros(5, dtype=np.int64),
-    np.array([-(2**63)] * 6), [[0, 1], [2]], np.zeros(0), np.zeros((0, 2)), [True] * 6, b"123456",
+    None,
+    "text",
+    5,
+    [],
+    [[1]],
+    [1.5] * 6,
+    ["a"] * 6,
+    [None] * 6,
+    {},
+    object(),
+    np.zeros((6, 6)),
+    np.array([np.nan] * 6),
+    np.array([-1] * 6),
+    np.array([10**8] * 6),
+    np.array([BIG] * 6),
+    np.array([2**63] * 6, dtype=np.uint64),
+    np.array([2**31] * 6),
+    np.zeros(6, dtype=bool),
+    np.array([2**70] * 6, dtype=object),
+    np.ma.masked_array(np.zeros(6, int), mask=[1] * 6),
+    np.zeros(6, dtype="M8[D]"),
+    np.zeros(5, dtype=np.int64),
+    np.array([-(2**63)] * 6),
+    [[0, 1], [2]],
+    np.zeros(0),
+    np.zeros((0, 2)),
+    [True] * 6,
+    b"123456",
 ]
 
 
@@ -39,14 +68,23 @@ def whole_releases(release):
 
 def cases():
     for name, value in itertools.product(WHOLE, RUBBISH):
-        yield f"Contingency {name}={value!r:.40}", lambda name=name, value=value: ldiv.solve(Contingency(**{**WHOLE, name: value}), 2), (
-            (LdivError, None) if name == "count" else LdivError)
+        yield (
+            f"Contingency {name}={value!r:.40}",
+            lambda name=name, value=value: ldiv.solve(Contingency(**{**WHOLE, name: value}), 2),
+            ((LdivError, None) if name == "count" else LdivError),
+        )
     for name, value in itertools.product(ENTRIES, RUBBISH):
-        yield f"from_entries {name}={value!r:.40}", lambda name=name, value=value: whole_releases(
-            Release.from_entries(C, **{**ENTRIES, name: value}, l=2, algorithm="x")), (LdivError, None) if name == "group" else LdivError
+        yield (
+            f"from_entries {name}={value!r:.40}",
+            lambda name=name, value=value: whole_releases(Release.from_entries(C, **{**ENTRIES, name: value}, l=2, algorithm="x")),
+            (LdivError, None) if name == "group" else LdivError,
+        )
     for name, value in itertools.product(FORM, RUBBISH):
-        yield f"Release {name}={value!r:.40}", lambda name=name, value=value: whole_releases(
-            Release(C, **{**FORM, name: value}, l=2, algorithm="x")), LdivError
+        yield (
+            f"Release {name}={value!r:.40}",
+            lambda name=name, value=value: whole_releases(Release(C, **{**FORM, name: value}, l=2, algorithm="x")),
+            LdivError,
+        )
         yield f"replace {name}={value!r:.40}", lambda name=name, value=value: whole_releases(replace(GOOD, **{name: value})), LdivError
     for value in RUBBISH:
         yield f"Microdata codes={value!r:.40}", lambda value=value: ldiv.solve(Microdata(value, DATA.sensitive, DATA.domains, S), 2), LdivError
@@ -55,16 +93,30 @@ def cases():
         yield f"from_codes codes={value!r:.40}", lambda value=value: ldiv.solve(Microdata.from_codes(value, SENSITIVE), 2), LdivError
         yield f"from_codes sensitive={value!r:.40}", lambda value=value: ldiv.solve(Microdata.from_codes(CODES, value), 2), LdivError
         yield f"from_codes sizes={value!r:.40}", lambda value=value: ldiv.solve(Microdata.from_codes(CODES, SENSITIVE, value), 2), (LdivError, None)
-        yield f"published={value!r:.40}", lambda value=value: whole_releases(
-            Release.from_entries(C, **ENTRIES, l=2, algorithm="x", published=value)), (LdivError, None) if value is None else LdivError
-        yield f"subdomains={value!r:.40}", lambda value=value: whole_releases(
-            Release.from_entries(C, **ENTRIES, l=2, algorithm="x", subdomains=value)), (LdivError, None)
-        yield f"Subdomain {value!r:.40}", lambda value=value: whole_releases(Release.from_entries(
-            C, **ENTRIES, l=2, algorithm="x", published=[[-2, -1]], subdomains=[[Subdomain(value, "t")], []])), LdivError
+        yield (
+            f"published={value!r:.40}",
+            lambda value=value: whole_releases(Release.from_entries(C, **ENTRIES, l=2, algorithm="x", published=value)),
+            (LdivError, None) if value is None else LdivError,
+        )
+        yield (
+            f"subdomains={value!r:.40}",
+            lambda value=value: whole_releases(Release.from_entries(C, **ENTRIES, l=2, algorithm="x", subdomains=value)),
+            (LdivError, None),
+        )
+        yield (
+            f"Subdomain {value!r:.40}",
+            lambda value=value: whole_releases(
+                Release.from_entries(C, **ENTRIES, l=2, algorithm="x", published=[[-2, -1]], subdomains=[[Subdomain(value, "t")], []])
+            ),
+            LdivError,
+        )
         yield f"restrict {value!r:.40}", lambda value=value: C.restrict(value), LdivError
         yield f"project {value!r:.40}", lambda value=value: C.project(value if isinstance(value, (list, np.ndarray)) else [value]), (LdivError, None)
-        yield f"Microdata.project {value!r:.40}", lambda value=value: DATA.project(
-            value if isinstance(value, (list, str)) else [value]).contingency, LdivError
+        yield (
+            f"Microdata.project {value!r:.40}",
+            lambda value=value: DATA.project(value if isinstance(value, (list, str)) else [value]).contingency,
+            LdivError,
+        )
         yield f"Taxonomy {value!r:.40}", lambda value=value: Taxonomy(value, np.array([1, 2]), ("*", "a", "b")), LdivError
         yield f"Taxonomy leaf {value!r:.40}", lambda value=value: Taxonomy(np.array([-1, 0, 0]), value, ("*", "a", "b")), (LdivError, None)
         for name in ldiv.algorithms():
@@ -84,8 +136,11 @@ def cases():
     yield "cells left out", lambda: Release.from_entries(C, ALL[:-1] * 0, ALL[:-1], C.count[:-1], l=2, algorithm="x").group, UnsafeReleaseError
     yield "rows twice", lambda: Release.from_entries(C, ALL * 0, ALL, C.count * 2, l=2, algorithm="x").codes, UnsafeReleaseError
     yield "a wrapping sum", lambda: Release.from_entries(C, np.zeros(8, int), np.zeros(8, int), np.full(8, 2**61), l=2, algorithm="x"), InputError
-    yield "a sub-domain outside", lambda: Release.from_entries(
-        C, **ENTRIES, l=2, algorithm="x", published=[[-2, -1]], subdomains=[[Subdomain((0, 9), "t")], []]), InputError
+    yield (
+        "a sub-domain outside",
+        lambda: Release.from_entries(C, **ENTRIES, l=2, algorithm="x", published=[[-2, -1]], subdomains=[[Subdomain((0, 9), "t")], []]),
+        InputError,
+    )
     yield "a cycle", lambda: Taxonomy(np.array([-1, 2, 1]), np.array([1, 2]), ("*", "a", "b")), InputError
     for size in (2**31 - 1, 2**20):
         wide = Microdata.from_codes([[0], [1], [2], [3]], [0, 1, 0, 1], domains=[Domain("a", size, ordered=True)])
@@ -128,8 +183,11 @@ def plug_ins():
     yield "another shape", lambda c, l: entries(c, ALL[:, None], ALL, c.count, l=l, algorithm="bad"), InputError
     yield "lies", lambda c, l: entries(c, ALL * 0, ALL, c.count, l=l, algorithm="bad", published=[[0, 0]]), UnsafeReleaseError
     yield "too few published", lambda c, l: entries(c, ALL, ALL, c.count, l=l, algorithm="bad", published=[[-1, -1]]), InputError
-    yield "not contiguous", lambda c, l: entries(
-        c, np.repeat(ALL * 0, 2)[::2], np.repeat(ALL, 2)[::2], np.repeat(c.count, 2)[::2], l=l, algorithm="bad"), None
+    yield (
+        "not contiguous",
+        lambda c, l: entries(c, np.repeat(ALL * 0, 2)[::2], np.repeat(ALL, 2)[::2], np.repeat(c.count, 2)[::2], l=l, algorithm="bad"),
+        None,
+    )
     yield "other types", lambda c, l: entries(c, (ALL * 0).astype(np.uint8), ALL.astype(">i8"), c.count.astype(np.int16), l=l, algorithm="bad"), None
     yield "lists", lambda c, l: entries(c, [0] * 6, ALL.tolist(), c.count.tolist(), l=l, algorithm="bad"), None
     yield "aliased arrays", aliased, None
@@ -141,13 +199,14 @@ def plug_ins():
 def outcome(call):
     try:
         call()
-    except Exception as error:      # noqa: BLE001
+    except Exception as error:  # noqa: BLE001
         return error
     return None
 
 
 def fuzz(rng):
     """Entries at random: either a release that holds, or an error of ours."""
+
     def array(high, low=0):
         length = int(rng.integers(0, 9))
         kind = rng.choice(["i1", "i4", "i8", "u8", "f8", "u2"])

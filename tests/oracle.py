@@ -7,7 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-Row = tuple[tuple[int, ...], int]       # (QI codes, SA code)
+Row = tuple[tuple[int, ...], int]  # (QI codes, SA code)
 
 
 def rows_of(codes, sensitive) -> list[Row]:
@@ -163,7 +163,7 @@ def tp(rows: Sequence[Row], l: int) -> tuple[Counter, int, int]:
                 break
         for q in groups:
             while not done() and alive(q):
-                if fat(q):      # the rarest in R among those that are no pillar of R
+                if fat(q):  # the rarest in R among those that are no pillar of R
                     move(q, [min((residue[v], v) for v in q if v not in pillars())[1]])
                 else:
                     move(q, tops(q))

@@ -44,8 +44,7 @@ TABLE_1 = {
     "Age": ["<30"] * 3 + ["[30, 50)"] * 5 + [">=50"] * 2,
     "Gender": ["M"] * 4 + ["F"] * 6,
     "Education": ["Master"] * 2 + ["Bachelor"] * 6 + ["High Sch."] * 2,
-    "Disease": ["HIV", "HIV", "pneumonia", "bronchitis", "pneumonia", "bronchitis", "bronchitis", "pneumonia",
-                "dyspepsia", "pneumonia"],
+    "Disease": ["HIV", "HIV", "pneumonia", "bronchitis", "pneumonia", "bronchitis", "bronchitis", "pneumonia", "dyspepsia", "pneumonia"],
 }
 
 PHASE_TWO = ((3, 1, 1, 2, 3), (0, 2, 2, 4, 4), (4, 4, 0, 0, 0))

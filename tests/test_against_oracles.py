@@ -91,7 +91,7 @@ def test_tds_takes_the_best_of_information_gain_over_loss_at_every_step(table, o
         for j, cut in enumerate(shown):
             for node in sorted(cut):
                 children = state.trees[j].children[node]
-                after = [*shown[:j], (cut - {node}) | set(children), *shown[j + 1:]]
+                after = [*shown[:j], (cut - {node}) | set(children), *shown[j + 1 :]]
                 if not children or not all(oracle.eligible(values, l) for values in groups(after)):
                     continue
                 below = [v for qi, v in rows if qi[j] in state.trees[j].codes(node)]

@@ -14,9 +14,7 @@ from ldiv.principles import Principle
 DECLARATIONS = [x for x in vars(arguments).values() if isinstance(x, Argument)]
 DATA = ldiv.Microdata.from_codes([[0, 0], [0, 0], [1, 0], [1, 1]], [0, 1, 0, 1])
 PRINCIPLES = {kind: {name: x.valid()[0] for name, x in kind.parameters().items()} for kind in Principle.__subclasses__() if kind.parameters()}
-OPTIONS = [
-    (name, option) for name, entry in sorted(ldiv.algorithms().items()) for option in signature(entry.solve).parameters if option in DECLARED
-]
+OPTIONS = [(name, option) for name, entry in sorted(ldiv.algorithms().items()) for option in signature(entry.solve).parameters if option in DECLARED]
 
 
 def refused(call, name):
@@ -54,8 +52,11 @@ def test_l_everywhere():
     table = {"a": [1, 1], "s": [1, 2]}
     for value in L.invalid():
         for call in (
-            lambda: ldiv.solve(DATA, value), lambda: ldiv.anonymize(table, ["a"], "s", value), lambda: ldiv.check(table, ["a"], "s", value),
-            lambda: ldiv.star_bound(DATA, value), lambda: ldiv.tuple_bound(DATA, value),
+            lambda: ldiv.solve(DATA, value),
+            lambda: ldiv.anonymize(table, ["a"], "s", value),
+            lambda: ldiv.check(table, ["a"], "s", value),
+            lambda: ldiv.star_bound(DATA, value),
+            lambda: ldiv.tuple_bound(DATA, value),
             lambda: ldiv.algorithms()["tp"].solve(DATA.contingency, value),
             lambda: ldiv.verify_certificate(DATA, ldiv.Certificate(0, 0, "counting"), value),
         ):

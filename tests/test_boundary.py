@@ -36,7 +36,7 @@ def test_what_was_looked_at_does_not_change():
     below = np.arange(4)
     view = below.view()
     view.setflags(write=False)
-    assert frozen(view) is not view      # its base can be written to
+    assert frozen(view) is not view  # its base can be written to
     assert frozen(frozen(view)).base is None
 
 
@@ -85,15 +85,14 @@ def test_a_broken_entry_point_harms_only_who_asks_for_it(tmp_path, monkeypatch):
     from ldiv.algorithms import _load, _registry
 
     (tmp_path / "others.py").write_text(
-        "import ldiv\nnone = 5\n"
-        "fine = ldiv.Algorithm('fine', lambda contingency, l: ldiv.solve(contingency, l, algorithm='tp'))\n"
+        "import ldiv\nnone = 5\nfine = ldiv.Algorithm('fine', lambda contingency, l: ldiv.solve(contingency, l, algorithm='tp'))\n"
     )
     announce(tmp_path, monkeypatch, gone="no_such_module:algorithm", lost="others:nothing", number="others:none", fine="others:fine")
     data = ldiv.Microdata.from_codes([[0], [1]], [0, 1])
     before = dict(_registry)
     _load.cache_clear()
     try:
-        assert ldiv.solve(data, 2, algorithm="tp").stars == 2       # without a warning: others are not even loaded
+        assert ldiv.solve(data, 2, algorithm="tp").stars == 2  # without a warning: others are not even loaded
         assert ldiv.solve(data, 2, algorithm="fine").stars == 2
         for name, reason in (("gone", "ModuleNotFoundError"), ("lost", "AttributeError"), ("number", "not an Algorithm")):
             with pytest.raises(ldiv.InputError, match=f"algorithm '{name}' is announced by .* but cannot be loaded: .*{reason}"):

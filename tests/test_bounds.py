@@ -43,7 +43,7 @@ def linear_program(contingency, l) -> float:
     return solved.fun
 
 
-TABLES = int(os.environ.get("LDIV_TABLES", 150))      # more on request: minutes for 10,000
+TABLES = int(os.environ.get("LDIV_TABLES", 150))  # more on request: minutes for 10,000
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def test_the_checker_is_the_definition_and_below_the_optimum(table, draw):
     assert found == dual_by_hand(data, l, most, values)
     assert found <= ldiv.solve(data, l, algorithm="cascade").cost
     if max(int(v.max()) for v in values) < 2**25:
-        assert found == market.bound(Prices(l, most, values))       # solver and checker agree, without a line in common
+        assert found == market.bound(Prices(l, most, values))  # solver and checker agree, without a line in common
 
 
 def test_forged_prices_prove_nothing():
@@ -80,13 +80,23 @@ def test_forged_prices_prove_nothing():
     wrapping = [np.array([2**63 - 5 * 2**19] * 4 + [0], dtype=np.int64)] * 2
     good = [np.zeros(5, dtype=np.int64)] * 2
     for prices, message in [
-        (Prices(2, 1, wrapping), "too large to be added up"), (Prices(2, 1, [good[0], np.array([-1, 0, 0, 0, 0])]), "at least 0, not -1"),
-        (Prices(2, -2, good), "most must be"), (Prices(2, 26, good), "most must be"), (Prices(2, 0, good), "most must be"),
-        (Prices(2, True, good), "most must be"), (Prices(2, "1", good), "most must be"), (Prices(3, 1, good), "for l = 3, not 2"),
-        (Prices(2, 1, good[:1]), "2 patterns have prices, not 1"), (Prices(2, 1, good * 2), "not 4"), (Prices(2, 1, None), "not None"),
-        (Prices(2, 1, [x.astype(float) for x in good]), "int64"), (Prices(2, 1, [x * np.nan for x in good]), "int64"),
-        (Prices(2, 1, [x[:, None] for x in good]), "int64"), (Prices(2, 1, [x[:3] for x in good]), "needs 5 prices, not 3"),
-        (Prices(2, 1, [x.astype(np.uint64) for x in good]), "int64"), (Prices(2, 1, [x.tolist() for x in good]), "int64"),
+        (Prices(2, 1, wrapping), "too large to be added up"),
+        (Prices(2, 1, [good[0], np.array([-1, 0, 0, 0, 0])]), "at least 0, not -1"),
+        (Prices(2, -2, good), "most must be"),
+        (Prices(2, 26, good), "most must be"),
+        (Prices(2, 0, good), "most must be"),
+        (Prices(2, True, good), "most must be"),
+        (Prices(2, "1", good), "most must be"),
+        (Prices(3, 1, good), "for l = 3, not 2"),
+        (Prices(2, 1, good[:1]), "2 patterns have prices, not 1"),
+        (Prices(2, 1, good * 2), "not 4"),
+        (Prices(2, 1, None), "not None"),
+        (Prices(2, 1, [x.astype(float) for x in good]), "int64"),
+        (Prices(2, 1, [x * np.nan for x in good]), "int64"),
+        (Prices(2, 1, [x[:, None] for x in good]), "int64"),
+        (Prices(2, 1, [x[:3] for x in good]), "needs 5 prices, not 3"),
+        (Prices(2, 1, [x.astype(np.uint64) for x in good]), "int64"),
+        (Prices(2, 1, [x.tolist() for x in good]), "int64"),
         (Prices(2, 1, [x.astype(object) for x in good]), "int64"),
     ]:
         with pytest.raises(ldiv.InputError, match=message):
@@ -133,7 +143,7 @@ def test_exact_carries_its_own_bound(tmp_path):
     if verdict.proven < verdict.bound:
         assert not verdict and not verdict.checkable and "NOT RE-CHECKABLE" in str(verdict) and "by exhaustive search" in str(verdict)
     protected = ldiv.solve(ldiv.Microdata.from_codes([[k // 6, k] for k in range(12)], [0, 1, 2] * 4), 2, algorithm="exact", protect=["A1"])
-    assert protected.certificate.proof == "counting"        # what is proven of protected releases is not proven of all
+    assert protected.certificate.proof == "counting"  # what is proven of protected releases is not proven of all
 
 
 def test_the_file_is_private(tmp_path):
@@ -161,15 +171,22 @@ def test_heads_that_lie(tmp_path):
     path, price = tmp_path / "x.npz", np.zeros(3, dtype=np.int64)
     good = {"stars": 3, "bound": 3, "proof": "prices", "l": 3, "most": 1, "qi": QI, "sensitive": "s"}
     for key, values in {
-        "stars": (None, "3", -1, 2.5, True, [3]), "bound": (None, "3", -1, 1e300, {}), "proof": (None, "oath", 3, ["prices"]),
-        "l": (None, "3", 0, -1, 2.0, [3], 10**30), "most": (None, "1", -2, 0, 1.0, {}, 10**12),
+        "stars": (None, "3", -1, 2.5, True, [3]),
+        "bound": (None, "3", -1, 1e300, {}),
+        "proof": (None, "oath", 3, ["prices"]),
+        "l": (None, "3", 0, -1, 2.0, [3], 10**30),
+        "most": (None, "1", -2, 0, 1.0, {}, 10**12),
     }.items():
         for value in values:
             forged_file(path, {**good, key: value}, p0=price, p1=price)
             with pytest.raises(ldiv.InputError, match="not a certificate"):
                 ldiv.load_certificate(path)
-    for key, values in {"qi": (None, "a", [], [None], [["a"]], ["nope"], ["a", "a"]), "sensitive": (None, [], ["s", "a"], {}, "nope", "a"),
-                        "weights": ([1], "x", {"a": 0}, {"a": "2"}, {"nope": 2}), "rows": (23, "24", -1)}.items():
+    for key, values in {
+        "qi": (None, "a", [], [None], [["a"]], ["nope"], ["a", "a"]),
+        "sensitive": (None, [], ["s", "a"], {}, "nope", "a"),
+        "weights": ([1], "x", {"a": 0}, {"a": "2"}, {"nope": 2}),
+        "rows": (23, "24", -1),
+    }.items():
         for value in values:
             forged_file(path, {**good, "proof": "counting", key: value})
             with pytest.raises(ldiv.InputError):
@@ -178,8 +195,17 @@ def test_heads_that_lie(tmp_path):
         forged_file(path, head)
         with pytest.raises(ldiv.InputError, match="not a certificate"):
             ldiv.load_certificate(path)
-    for arrays in ({"p1": price}, {"p0": price, "p2": price}, {"q": price}, {"p0": price.astype(float)}, {"p0": price[:, None]},
-                   {"p0": price.astype(">i8")}, {"p0": price.astype(np.int32)}, {"p0": np.array(["text"])}, {"p0": np.int64(3)}):
+    for arrays in (
+        {"p1": price},
+        {"p0": price, "p2": price},
+        {"q": price},
+        {"p0": price.astype(float)},
+        {"p0": price[:, None]},
+        {"p0": price.astype(">i8")},
+        {"p0": price.astype(np.int32)},
+        {"p0": np.array(["text"])},
+        {"p0": np.int64(3)},
+    ):
         forged_file(path, good, **arrays)
         with pytest.raises(ldiv.InputError, match="not a certificate"):
             ldiv.load_certificate(path)
@@ -207,7 +233,7 @@ def test_ten_thousand_damages(tmp_path):
     best = saved(whole).stars
     data = ldiv.Microdata.from_frame(TABLE, QI, "s")
     good = whole.read_bytes()
-    with zipfile.ZipFile(whole) as packed:      # the same without compression: more damages reach the numbers
+    with zipfile.ZipFile(whole) as packed:  # the same without compression: more damages reach the numbers
         members = {name: packed.read(name) for name in packed.namelist()}
     with zipfile.ZipFile(path, "w") as packed:
         for name, text in members.items():
@@ -216,7 +242,7 @@ def test_ten_thousand_damages(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for k in range(10_000):
-            if k % 4 == 3:      # damage within a member whose checksum is made anew
+            if k % 4 == 3:  # damage within a member whose checksum is made anew
                 name = str(rng.choice(list(members)))
                 body = bytearray(members[name])
                 for _ in range(int(rng.integers(1, 4))):
@@ -233,7 +259,7 @@ def test_ten_thousand_damages(tmp_path):
                         del body[at:]
                         body = body or bytearray(b"P")
                     elif kind == 1:
-                        body[at:at] = body[at: at + int(rng.integers(40))]
+                        body[at:at] = body[at : at + int(rng.integers(40))]
                     else:
                         body[at] = int(rng.integers(256))
                 path.write_bytes(bytes(body))
@@ -244,7 +270,7 @@ def test_ten_thousand_damages(tmp_path):
             except ldiv.InputError:
                 refused += 1
                 continue
-            except ldiv.NotEligibleError:       # another l
+            except ldiv.NotEligibleError:  # another l
                 continue
             proven += 1
             assert bound <= best and (not verdict or verdict.bound <= best)
@@ -260,8 +286,13 @@ def test_exit_codes(tmp_path, damage):
     claim = ldiv.anonymize(table, QI, "s", 3).certificate
     about = {"l": 3, "qi": QI, "sensitive": "s"}
     code, words = {
-        None: (0, "proven"), "empty": (2, "not a certificate"), "stars": (1, "CONTRADICTION"), "bound": (1, "NOT PROVEN"),
-        "text": (2, "not a certificate"), "missing": (2, "no certificate file")}[damage]
+        None: (0, "proven"),
+        "empty": (2, "not a certificate"),
+        "stars": (1, "CONTRADICTION"),
+        "bound": (1, "NOT PROVEN"),
+        "text": (2, "not a certificate"),
+        "missing": (2, "no certificate file"),
+    }[damage]
     if damage == "stars":
         claim = ldiv.Certificate(0, claim.bound, claim.proof, claim.prices)
     if damage == "bound":

@@ -18,7 +18,7 @@ import ldiv
 from ldiv.cli.console import Progress, one_line, shown
 from ldiv.files import open_table, read_table
 
-ROWS = "Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,\"cough, dry\"\n"
+ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
 ASK = ("-q", "Age", "-q", "Sex", "-s", "Ill", "-l", "2")
 
 
@@ -33,13 +33,18 @@ def people(tmp_path, monkeypatch):
 def table_of_ages(rows=400, seed=3):
     """Ages, towns and incomes whose numbers sort otherwise as text."""
     rng = np.random.default_rng(seed)
-    return pd.DataFrame({
-        "age": rng.integers(5, 120, rows), "weight": np.round(rng.uniform(8, 110, rows), 1), "town": rng.choice(["Rome", "Bari", "Ulm"], rows),
-        "income": rng.integers(1, 30, rows) * 500,
-    })
+    return pd.DataFrame(
+        {
+            "age": rng.integers(5, 120, rows),
+            "weight": np.round(rng.uniform(8, 110, rows), 1),
+            "town": rng.choice(["Rome", "Bari", "Ulm"], rows),
+            "income": rng.integers(1, 30, rows) * 500,
+        }
+    )
 
 
 # -- exit codes and lines --------------------------------------------------------------------------------------------
+
 
 def test_anonymize_then_check(people, tmp_path):
     done = run("anonymize", people, *ASK, "-o", "out.csv", "--keep-order")
@@ -108,10 +113,19 @@ def test_exit_codes_and_messages(people, tmp_path):
     assert people.read_text() == ROWS
 
 
-@pytest.mark.parametrize("error", [
-    KeyError("k"), TypeError("not\nthis"), MemoryError(), OSError(5, "Input/output error", "disk"), RecursionError("deep"),
-    UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), ZeroDivisionError(), ldiv.UnsafeReleaseError("withheld"),
-])
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("k"),
+        TypeError("not\nthis"),
+        MemoryError(),
+        OSError(5, "Input/output error", "disk"),
+        RecursionError("deep"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+        ZeroDivisionError(),
+        ldiv.UnsafeReleaseError("withheld"),
+    ],
+)
 def test_every_error_is_one_line_and_two(people, monkeypatch, error):
     def broken(*_, **__):
         raise error
@@ -167,8 +181,24 @@ def test_lists_and_version():
 
 # -- options given twice, and options that do not apply ---------------------------------------------------------------
 
-@pytest.mark.parametrize("twice", [("-o", "y.csv"), ("-l", "3"), ("--star", "x"), ("-a", "tp"), ("--delimiter", ","), ("--na", "NA"), ("--seed", "1"),
-                                   ("--effort", "fast"), ("--report", "r.html"), ("--missing-qi", "value"), ("--quiet",), ("--json",)])
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        ("-o", "y.csv"),
+        ("-l", "3"),
+        ("--star", "x"),
+        ("-a", "tp"),
+        ("--delimiter", ","),
+        ("--na", "NA"),
+        ("--seed", "1"),
+        ("--effort", "fast"),
+        ("--report", "r.html"),
+        ("--missing-qi", "value"),
+        ("--quiet",),
+        ("--json",),
+    ],
+)
 def test_single_options_given_twice_are_refused(people, tmp_path, twice):
     done = run("anonymize", people, *ASK, "-o", "x.csv", *twice, *(twice if twice[0] not in ("-o", "-l") else ()))
     assert done.code == 2 and "2 times" in done.err and not (tmp_path / "x.csv").exists()
@@ -197,25 +227,28 @@ def test_several_sensitive_columns(tmp_path, monkeypatch):
         assert done.code == 2 and message in done.err
 
 
-@pytest.mark.parametrize("more, message", [
-    (("-a", "tp", "--effort", "fast"), "--effort does not apply to algorithm 'tp'"),
-    (("-a", "tp", "--time-limit", "5"), "--time-limit does not apply"),
-    (("-a", "mondrian", "--threads", "2"), "--threads does not apply"),
-    (("-a", "tp+", "--weight", "Age=5"), "--weight does not apply"),
-    (("--weight", "Ill=5"), "'Ill' is not a quasi-identifier"),
-    (("--weight", "Age=5", "--weight", "Age=6"), "named twice"),
-    (("--protect", "Nobody"), "'Nobody' is not a quasi-identifier"),
-    (("--hierarchy", "Agee=tree.csv"), "no column 'Agee'"),
-    (("--hierarchy", "Ill=tree.csv"), "'Ill' is not a quasi-identifier"),
-    (("--hierarchy", "Age=tree.csv"), "publishes values and stars only"),
-    (("--hierarchy", "Age=tree.csv", "--coarsen", "Age=width:10"), "need no hierarchy"),
-    (("--coarsen", "Agee=width:10"), "no column 'Agee'"),
-    (("--numeric", "Sex"), "row 1: 'F' is no number"),
-    (("--numeric", "Nobody"), "no column 'Nobody'"),
-    (("--text", "Age", "--numeric", "Age"), "by --numeric and by --text"),
-    (("-a", "mondrian", "--certificate", "c.npz"), "publishes sub-domains"),
-    (("--coarsen", "Age=width:10", "--certificate", "c.npz"), "coarsen it into a file first"),
-])
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (("-a", "tp", "--effort", "fast"), "--effort does not apply to algorithm 'tp'"),
+        (("-a", "tp", "--time-limit", "5"), "--time-limit does not apply"),
+        (("-a", "mondrian", "--threads", "2"), "--threads does not apply"),
+        (("-a", "tp+", "--weight", "Age=5"), "--weight does not apply"),
+        (("--weight", "Ill=5"), "'Ill' is not a quasi-identifier"),
+        (("--weight", "Age=5", "--weight", "Age=6"), "named twice"),
+        (("--protect", "Nobody"), "'Nobody' is not a quasi-identifier"),
+        (("--hierarchy", "Agee=tree.csv"), "no column 'Agee'"),
+        (("--hierarchy", "Ill=tree.csv"), "'Ill' is not a quasi-identifier"),
+        (("--hierarchy", "Age=tree.csv"), "publishes values and stars only"),
+        (("--hierarchy", "Age=tree.csv", "--coarsen", "Age=width:10"), "need no hierarchy"),
+        (("--coarsen", "Agee=width:10"), "no column 'Agee'"),
+        (("--numeric", "Sex"), "row 1: 'F' is no number"),
+        (("--numeric", "Nobody"), "no column 'Nobody'"),
+        (("--text", "Age", "--numeric", "Age"), "by --numeric and by --text"),
+        (("-a", "mondrian", "--certificate", "c.npz"), "publishes sub-domains"),
+        (("--coarsen", "Age=width:10", "--certificate", "c.npz"), "coarsen it into a file first"),
+    ],
+)
 def test_options_that_do_not_apply_are_refused(people, tmp_path, more, message):
     (tmp_path / "tree.csv").write_text("30;*\n40;*\n50;*\n")
     done = run("anonymize", people, *ASK, "-o", "x.csv", *more)
@@ -227,8 +260,12 @@ def test_options_about_text_files(people, tmp_path):
     base = ("anonymize", "in.parquet", "-q", "a", "-s", "s", "-l", 2)
     for more in (("--na", "NA"), ("--delimiter", ";"), ("--numeric", "a"), ("--text", "a")):
         assert run(*base, "-o", "out.parquet", *more).code == 2
-    for command, more in (("check", ("--na", "NA")), ("check", ("--delimiter", ";")), ("compare", ("--na", "NA")),
-                          ("report", ("--na", "NA", "-o", "r.html"))):
+    for command, more in (
+        ("check", ("--na", "NA")),
+        ("check", ("--delimiter", ";")),
+        ("compare", ("--na", "NA")),
+        ("report", ("--na", "NA", "-o", "r.html")),
+    ):
         assert run(command, *base[1:], *more).code == 2
     for command, more in (("check", ("--text", "Age")), ("check", ("--numeric", "Age")), ("max-l", ("--missing-qi", "error"))):
         done = run(command, people, *(ASK if command == "check" else ("-s", "Ill")), *more)
@@ -241,6 +278,7 @@ def test_options_about_text_files(people, tmp_path):
 
 # -- formats ----------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".csv.zst", ".csv.bz2", ".parquet", ".xlsx"])
 def test_formats_and_stable_bytes(people, tmp_path, ending):
     if ending == ".xlsx":
@@ -248,20 +286,25 @@ def test_formats_and_stable_bytes(people, tmp_path, ending):
     outs = [tmp_path / f"{k}{ending}" for k in "ab"]
     for out in outs:
         assert run("anonymize", people, *ASK, "-o", out, "--keep-order").code == 0
-    if ending != ".xlsx":        # which holds the time
+    if ending != ".xlsx":  # which holds the time
         assert outs[0].read_bytes() == outs[1].read_bytes()
     assert read_table(outs[0]).to_pydict() == {
-        "Age": ["30", "30", "*", "*"], "Sex": ["F", "F", "M", "M"], "Ill": ["flu", "cold", "flu", "cough, dry"]
+        "Age": ["30", "30", "*", "*"],
+        "Sex": ["F", "F", "M", "M"],
+        "Ill": ["flu", "cold", "flu", "cough, dry"],
     }
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([people.name, *(o.name for o in outs)])
     assert run("check", outs[0], *ASK).code == 0
 
 
-@pytest.mark.parametrize("body", [
-    b'\xef\xbb\xbfAge,Note,Ill\r\n30,"x",flu\r\n30,"y",cold\r\n40,"",flu\r\n50,"z",gout\r\n',
-    b'"Age";"Note";"Ill"\r"30";"a;b";"flu"\r"30";"y";"cold"\r"40";NA;"flu"\r"50";"z";"gout"',
-    b'Age\tNote\tIll\n30\t\tflu\n30\ty\tcold\n40\tNA\tflu\n50\t\tgout\n',
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'\xef\xbb\xbfAge,Note,Ill\r\n30,"x",flu\r\n30,"y",cold\r\n40,"",flu\r\n50,"z",gout\r\n',
+        b'"Age";"Note";"Ill"\r"30";"a;b";"flu"\r"30";"y";"cold"\r"40";NA;"flu"\r"50";"z";"gout"',
+        b"Age\tNote\tIll\n30\t\tflu\n30\ty\tcold\n40\tNA\tflu\n50\t\tgout\n",
+    ],
+)
 def test_only_starred_cells_differ(tmp_path, monkeypatch, body):
     monkeypatch.chdir(tmp_path)
     delimiter = next(letter for letter in ";\t," if letter.encode() in body)
@@ -307,6 +350,7 @@ def test_parts_of_parquet(tmp_path, monkeypatch):
 
 # -- missing values and numbers ---------------------------------------------------------------------------------------
 
+
 def test_parquet_nulls(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.table({"a": [1, 1, 1], "s": ["x", None, "y"]}), "in.parquet")
@@ -345,11 +389,20 @@ def test_missing_values_in_text(tmp_path, monkeypatch, na):
     assert done.code == 2 and "--star" in done.err
 
 
-@pytest.mark.parametrize("algorithm, more, options", [
-    ("mondrian", (), {}), ("tds", (), {}), ("multidim", (), {}), ("tp", ("--also", "t=0.3"), {"also": [ldiv.TCloseness(0.3)]}),
-    ("cascade", ("--coarsen", "age=quantiles:4", "--coarsen", "weight=width:20"),
-     {"coarsen": {"age": ldiv.Bins(quantiles=4), "weight": ldiv.Bins(width=20)}}),
-])
+@pytest.mark.parametrize(
+    "algorithm, more, options",
+    [
+        ("mondrian", (), {}),
+        ("tds", (), {}),
+        ("multidim", (), {}),
+        ("tp", ("--also", "t=0.3"), {"also": [ldiv.TCloseness(0.3)]}),
+        (
+            "cascade",
+            ("--coarsen", "age=quantiles:4", "--coarsen", "weight=width:20"),
+            {"coarsen": {"age": ldiv.Bins(quantiles=4), "weight": ldiv.Bins(width=20)}},
+        ),
+    ],
+)
 def test_numbers_are_those_of_python(tmp_path, monkeypatch, algorithm, more, options):
     monkeypatch.chdir(tmp_path)
     frame = table_of_ages()
@@ -366,7 +419,7 @@ def test_numbers_are_those_of_python(tmp_path, monkeypatch, algorithm, more, opt
     table = open_table(["in.csv"]).table
     assert ldiv.audit(frame, qi, "income")["t"] == pytest.approx(json.loads(run("audit", "in.csv", *ask[:-2], "--json").out)["income"]["t"])
     if algorithm == "mondrian":
-        assert ldiv.anonymize(table, qi, "income", 3, algorithm=algorithm).groups != release.groups      # as text it would be another
+        assert ldiv.anonymize(table, qi, "income", 3, algorithm=algorithm).groups != release.groups  # as text it would be another
         done = run("anonymize", "in.csv", *ask, "-a", algorithm, "-o", "text.csv", "--json", "--text", "age", "--text", "weight", "--text", "income")
         assert json.loads(done.out)["groups"] != release.groups
 
@@ -383,6 +436,7 @@ def test_two_spellings_of_a_number_are_text(tmp_path, monkeypatch):
 
 # -- the other options and commands ----------------------------------------------------------------------------------
 
+
 def test_coarsen_protect_and_weigh(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.csv").write_text("Age,City,D\n" + "".join(f"{20 + k},{'Rome' if k % 2 else 'Bari'},{'abcd'[k % 4]}\n" for k in range(40)))
@@ -392,7 +446,7 @@ def test_coarsen_protect_and_weigh(tmp_path, monkeypatch):
     assert done.code == 0 and (tmp_path / "out.csv").read_text().splitlines()[1] == '"[20, 30)",Italy,a'
     done = run(*base, "-o", "two.csv", "--protect", "City", "--weight", "Age=3")
     assert done.code == 0 and "Rome" in (tmp_path / "two.csv").read_text() and ",*," not in (tmp_path / "two.csv").read_text()
-    with subprocess.Popen(["cat", "city.csv"], stdout=subprocess.PIPE) as cat:       # a hierarchy from a pipe
+    with subprocess.Popen(["cat", "city.csv"], stdout=subprocess.PIPE) as cat:  # a hierarchy from a pipe
         done = run(*base, "-o", "three.csv", "--coarsen", "City=1", "--hierarchy", f"City=/dev/fd/{cat.stdout.fileno()}")
     assert done.code == 0 and "Italy" in (tmp_path / "three.csv").read_text()
 
@@ -438,11 +492,46 @@ def test_compare(people, tmp_path):
         assert found[0]["megabytes"] is None or found[0]["megabytes"] != found[0]["megabytes"]
     frame = table_of_ages()
     frame.to_csv("in.csv", index=False)
-    ask = ("compare", "in.csv", "-q", "age", "-q", "town", "-s", "income", "-l", 3, "-a", "cascade", "-a", "auto", "--json",
-           "--coarsen", "age=width:20", "--protect", "town", "--weight", "age=2", "--also", "k=5", "--effort", "fast", "--no-memory")
+    ask = (
+        "compare",
+        "in.csv",
+        "-q",
+        "age",
+        "-q",
+        "town",
+        "-s",
+        "income",
+        "-l",
+        3,
+        "-a",
+        "cascade",
+        "-a",
+        "auto",
+        "--json",
+        "--coarsen",
+        "age=width:20",
+        "--protect",
+        "town",
+        "--weight",
+        "age=2",
+        "--also",
+        "k=5",
+        "--effort",
+        "fast",
+        "--no-memory",
+    )
     rows = json.loads(run(*ask).out)
-    release = ldiv.anonymize(frame, ["age", "town"], "income", 3, algorithm="cascade", coarsen={"age": ldiv.Bins(width=20)}, protect=["town"],
-                             weights={"age": 2}, also=[ldiv.KAnonymity(5)])
+    release = ldiv.anonymize(
+        frame,
+        ["age", "town"],
+        "income",
+        3,
+        algorithm="cascade",
+        coarsen={"age": ldiv.Bins(width=20)},
+        protect=["town"],
+        weights={"age": 2},
+        also=[ldiv.KAnonymity(5)],
+    )
     assert rows[0]["stars"] == release.stars and rows[0]["cost"] == release.cost and rows[0]["bound"] <= rows[0]["cost"]
 
 
@@ -473,7 +562,7 @@ def test_the_written_release_is_judged_before_it_appears(people, tmp_path, monke
         return honest(table.slice(0, 1) if tampered == "rows" else table.set_column(0, "Age", pa.array(list("abcd"))), path, **options)
 
     monkeypatch.setattr("ldiv.cli.anonymize.write_table", broken)
-    for tampered in ("rows", "cells"):      # noqa: B007
+    for tampered in ("rows", "cells"):  # noqa: B007
         done = run("anonymize", people, *ASK, "-o", "out.csv", "--report", "r.html")
         assert done.code == 2 and "withheld" in done.err and os.listdir(tmp_path) == ["people.csv"]
 

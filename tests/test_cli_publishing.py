@@ -31,6 +31,7 @@ def lines(path):
 
 # -- the order of the rows ---------------------------------------------------------------------------------------------
 
+
 def test_rows_are_written_in_an_order_of_chance(folder):
     facts = []
     for name in ("a.csv", "b.csv", "kept.csv"):
@@ -52,7 +53,7 @@ def test_where_a_row_stands_does_not_depend_on_where_it_stood(folder):
     for seed in ("1", "2"):
         assert run("anonymize", "in.csv", *ASK, *FAST, "-o", "out.csv", "--seed", seed).code == 0
         row = pd.read_csv("out.csv")["row"]
-        assert sorted(row) == list(range(600)) and abs(np.corrcoef(row, np.arange(600))[0, 1]) < 0.15      # standard deviation 0.04
+        assert sorted(row) == list(range(600)) and abs(np.corrcoef(row, np.arange(600))[0, 1]) < 0.15  # standard deviation 0.04
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".tsv.gz"])
@@ -63,11 +64,17 @@ def test_a_seed_repeats_the_order(folder, ending):
     assert a == b != c
 
 
-@pytest.mark.parametrize("index", [
-    pd.Index(np.arange(600) * 3 + 7), pd.Index(np.arange(600) + 5, name="pid"), pd.RangeIndex(600),
-    pd.date_range("2020-01-01", periods=600, name="day"),
-    pd.MultiIndex.from_arrays([np.arange(600) // 7, np.arange(600)], names=["house", None]),
-], ids=["unnamed", "named", "range", "moments", "levels"])
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index(np.arange(600) * 3 + 7),
+        pd.Index(np.arange(600) + 5, name="pid"),
+        pd.RangeIndex(600),
+        pd.date_range("2020-01-01", periods=600, name="day"),
+        pd.MultiIndex.from_arrays([np.arange(600) // 7, np.arange(600)], names=["house", None]),
+    ],
+    ids=["unnamed", "named", "range", "moments", "levels"],
+)
 def test_the_index_of_a_pandas_table_does_not_restore_the_order(folder, index):
     frame = patients().set_index(index).rename_axis(index.names)
     frame["note"] = np.arange(600) % 2
@@ -99,8 +106,9 @@ def test_an_index_that_is_named_is_published(folder):
     assert kept.index.name == "age" and (kept.index == "*").any()
 
 
-@pytest.mark.parametrize("note", [b"", b"{", b"[]", b'{"index_columns": 3}', b"\xff",
-                                  b'{"index_columns": ["gone", {"kind": "range"}], "columns": []}'])
+@pytest.mark.parametrize(
+    "note", [b"", b"{", b"[]", b'{"index_columns": 3}', b"\xff", b'{"index_columns": ["gone", {"kind": "range"}], "columns": []}']
+)
 def test_notes_that_say_nothing_are_no_index(folder, note):
     table = pa.table(patients(60).to_dict("list"))
     pq.write_table(table.replace_schema_metadata({b"pandas": note}), "in.parquet")
@@ -130,6 +138,7 @@ def test_a_kept_order_warns_where_it_tells(folder):
 
 # -- other columns -----------------------------------------------------------------------------------------------------
 
+
 def with_others(rows=600):
     frame = patients(rows)
     frame["decade"] = frame["age"] // 10
@@ -156,11 +165,15 @@ def test_untouched_columns_are_named_and_those_that_tell_flagged(folder, ending)
     assert any("column 'pid' tells more: 100 % of the rows are alone with their value" in line for line in warned)
 
 
-@pytest.mark.parametrize("more, left", [
-    (("--drop", "pid", "--drop", "twin"), ["age", "ward", "ill", "decade", "coin"]), (("--only-named",), ["age", "ward", "ill"]),
-    (("--only-named", "--drop", "pid"), ["age", "ward", "ill"]),
-    (("--drop", "coin", "--keep-order"), ["age", "ward", "ill", "decade", "twin", "pid"]),
-])
+@pytest.mark.parametrize(
+    "more, left",
+    [
+        (("--drop", "pid", "--drop", "twin"), ["age", "ward", "ill", "decade", "coin"]),
+        (("--only-named",), ["age", "ward", "ill"]),
+        (("--only-named", "--drop", "pid"), ["age", "ward", "ill"]),
+        (("--drop", "coin", "--keep-order"), ["age", "ward", "ill", "decade", "twin", "pid"]),
+    ],
+)
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_columns_are_left_out(folder, more, left, ending):
     with_others().to_csv("in.csv", index=False)
@@ -200,8 +213,12 @@ def test_no_note_of_a_parquet_file_is_written_again(folder):
     frame.index = pd.Index([f"{SECRET} {k}" for k in range(200)], name="who")
     table = pa.Table.from_pandas(frame)
     fields = [field.with_metadata({"note": SECRET, "PARQUET:field_id": "9"}) for field in table.schema]
-    notes = {**table.schema.metadata, b"comment": SECRET.encode(), b"org.apache.spark.sql.parquet.row.metadata": SECRET.encode(),
-             b"huggingface": json.dumps({"info": {"features": SECRET}}).encode()}
+    notes = {
+        **table.schema.metadata,
+        b"comment": SECRET.encode(),
+        b"org.apache.spark.sql.parquet.row.metadata": SECRET.encode(),
+        b"huggingface": json.dumps({"info": {"features": SECRET}}).encode(),
+    }
     pq.write_table(table.cast(pa.schema(fields, metadata=notes)), "in.parquet")
     assert SECRET.encode() in (folder / "in.parquet").read_bytes()
     for ending in (".parquet", ".csv", ".tsv.gz", ".xlsx"):

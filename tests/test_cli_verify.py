@@ -39,10 +39,10 @@ def test_good_releases_verify(released):
     for seed in range(3):
         text.sample(frac=1, random_state=seed).to_csv(released / "again.csv", index=False)
         assert run("verify", released / "in.csv", released / "again.csv", *ASK).code == 0
-    text[["ill", "ward", "age"]].to_csv(released / "again.csv", index=False)        # columns in another order, one left out
+    text[["ill", "ward", "age"]].to_csv(released / "again.csv", index=False)  # columns in another order, one left out
     done = run("verify", released / "in.csv", released / "again.csv", *ASK, "--json")
     assert done.code == 0 and json.loads(done.out)["dropped"] == ["note"]
-    assert run("verify", released / "in.csv", released / "in.csv", *ASK).code == 1      # true, but not diverse
+    assert run("verify", released / "in.csv", released / "in.csv", *ASK).code == 1  # true, but not diverse
 
 
 def replace_cell(frame, row, column, value):
@@ -121,14 +121,18 @@ def test_several_sensitive_columns_are_each_judged(folder):
 def test_hierarchies_say_what_may_stand_for_a_value(folder):
     (folder / "ward.csv").write_text("".join(f"{k};{'north' if k < 6 else 'south'};*\n" for k in range(12)))
     tree = ("--hierarchy", "ward=ward.csv")
-    asked = {"coarse.csv": ("--coarsen", "ward=1", *tree), "nodes.csv": ("-a", "tds", *tree), "bins.csv": ("--coarsen", "age=width:10"),
-             "sets.csv": ("-a", "mondrian", "--coarsen", "age=width:10", "--coarsen", "ward=1", *tree)}
+    asked = {
+        "coarse.csv": ("--coarsen", "ward=1", *tree),
+        "nodes.csv": ("-a", "tds", *tree),
+        "bins.csv": ("--coarsen", "age=width:10"),
+        "sets.csv": ("-a", "mondrian", "--coarsen", "age=width:10", "--coarsen", "ward=1", *tree),
+    }
     for name, more in asked.items():
         done = run("anonymize", "in.csv", *ASK, "-o", name, *more)
         assert done.code == 0, done.err
         done = run("verify", "in.csv", name, *ASK, *tree)
         assert done.code == 0, done
-    assert run("verify", "in.csv", "coarse.csv", *ASK).code == 1        # nothing says that north stands for a ward
+    assert run("verify", "in.csv", "coarse.csv", *ASK).code == 1  # nothing says that north stands for a ward
     text = (folder / "coarse.csv").read_text()
     (folder / "lies.csv").write_text(text.replace("north", "south", 1))
     done = run("verify", "in.csv", "lies.csv", *ASK, *tree)
@@ -144,12 +148,20 @@ def test_what_cannot_be_verified(folder):
     assert run("anonymize", "in.parquet", *ASK, *FAST, "-o", "out.parquet").code == 0
     ask = ("verify", "in.csv", "out.csv")
     for arguments, message in [
-        (("verify", "none.csv", "out.csv", *ASK), "no file 'none.csv'"), (("verify", "in.csv", "none.csv", *ASK), "no file 'none.csv'"),
-        ((*ask, "-q", "agee", *ASK[2:]), "no column 'agee'"), ((*ask, *ASK[:-1], "0"), "l must be"), ((*ask, *ASK, "-k", "0"), "k must be"),
-        ((*ask, *ASK, "--numeric", "age"), "--numeric"), ((*ask, *ASK, "--text", "age"), "--text"),
-        ((*ask, *ASK, "--missing-qi", "error"), "--missing-qi"), ((*ask, *ASK, "--missing-sensitive", "value"), "--missing-sensitive"),
-        ((*ask, *ASK, "-s", "ill"), "named twice"), ((*ask, *ASK, "-l", "4"), "2 times"), (("verify", "-", "-", *ASK), "read once only"),
-        ((*ask, *ASK, "--delimiter", ";"), "separated by ','"), (("verify", "in.parquet", "out.parquet", *ASK, "--na", "NA"), "for text files"),
+        (("verify", "none.csv", "out.csv", *ASK), "no file 'none.csv'"),
+        (("verify", "in.csv", "none.csv", *ASK), "no file 'none.csv'"),
+        ((*ask, "-q", "agee", *ASK[2:]), "no column 'agee'"),
+        ((*ask, *ASK[:-1], "0"), "l must be"),
+        ((*ask, *ASK, "-k", "0"), "k must be"),
+        ((*ask, *ASK, "--numeric", "age"), "--numeric"),
+        ((*ask, *ASK, "--text", "age"), "--text"),
+        ((*ask, *ASK, "--missing-qi", "error"), "--missing-qi"),
+        ((*ask, *ASK, "--missing-sensitive", "value"), "--missing-sensitive"),
+        ((*ask, *ASK, "-s", "ill"), "named twice"),
+        ((*ask, *ASK, "-l", "4"), "2 times"),
+        (("verify", "-", "-", *ASK), "read once only"),
+        ((*ask, *ASK, "--delimiter", ";"), "separated by ','"),
+        (("verify", "in.parquet", "out.parquet", *ASK, "--na", "NA"), "for text files"),
     ]:
         done = run(*arguments)
         assert done.code == 2 and message in done.err and done.err.splitlines()[-1].startswith("error: ") and done.out == "", done
@@ -157,12 +169,19 @@ def test_what_cannot_be_verified(folder):
     assert run("verify", "in.csv", "less.csv", *ASK).code == 2
 
 
-@pytest.mark.parametrize("source, target, more", [
-    ("in.csv", "out.tsv", ("--delimiter", ";")), ("in.csv", "out.parquet", ("--delimiter", ";")), ("in.parquet", "out.csv", ("--delimiter", ";")),
-    ("in.csv", "out.csv", ("--delimiter", ";", "--names", "age,ward,ill")),
-    ("in.csv", "out.parquet", ("--delimiter", ";", "--names", "age,ward,ill")),
-    ("in.parquet", "out.csv.gz", ("--na", "NA")), ("in.tsv", "out.csv", ("--na", "NA")), ("in.parquet", "out.xlsx", ()),
-])
+@pytest.mark.parametrize(
+    "source, target, more",
+    [
+        ("in.csv", "out.tsv", ("--delimiter", ";")),
+        ("in.csv", "out.parquet", ("--delimiter", ";")),
+        ("in.parquet", "out.csv", ("--delimiter", ";")),
+        ("in.csv", "out.csv", ("--delimiter", ";", "--names", "age,ward,ill")),
+        ("in.csv", "out.parquet", ("--delimiter", ";", "--names", "age,ward,ill")),
+        ("in.parquet", "out.csv.gz", ("--na", "NA")),
+        ("in.tsv", "out.csv", ("--na", "NA")),
+        ("in.parquet", "out.xlsx", ()),
+    ],
+)
 def test_files_of_other_kinds_are_read_as_they_are_written(folder, source, target, more):
     if target.endswith("xlsx"):
         pytest.importorskip("openpyxl")

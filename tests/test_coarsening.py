@@ -21,7 +21,7 @@ def test_files_in_the_format_of_arx(tmp_path):
     taxonomy = tree.taxonomy(["Bari", "Kyoto", "Lyon", "Rome"])
     assert taxonomy.text[0] == "*" and [taxonomy.text[k] for k in taxonomy.leaf] == ["Bari", "Kyoto", "Lyon", "Rome"]
     europe = taxonomy.text.index("Europe")
-    assert taxonomy.codes(europe) == (0, 2, 3) and "Asia" not in taxonomy.text      # a step with one child is left out
+    assert taxonomy.codes(europe) == (0, 2, 3) and "Asia" not in taxonomy.text  # a step with one child is left out
     for text, message in (
         ("Rome;Italy\nRome;France\n", r"line 2: value 'Rome' stands in line 1 already"),
         ("Rome;Italy;Europe\nBari;Italy;Asia\n", r"'Italy' at level 1 has two parents, 'Europe' and 'Asia'"),
@@ -93,7 +93,7 @@ def test_recoding_publishes_nodes_where_hierarchies_are_given(algorithm, options
     assert set(release.frame["City"]) <= {"Rome", "Bari", "Lyon", "Nice", "Italy", "France", "*"} and release.max_l >= 3
     assert all(text.startswith("[") or text == "*" or text.isdigit() for text in map(str, release.frame["Age"]))
     sets = ldiv.anonymize(table, ["City", "Age"], "D", 3, algorithm=algorithm, hierarchies=trees, nodes=False, **options)
-    assert ldiv.kl_divergence(sets) <= ldiv.kl_divergence(release) + 1e-12      # a node covers the set below it
+    assert ldiv.kl_divergence(sets) <= ldiv.kl_divergence(release) + 1e-12  # a node covers the set below it
 
 
 def test_adult_with_the_hierarchies_of_arx():
@@ -115,8 +115,10 @@ def test_protected_columns_have_no_star(table, which):
         release = ldiv.solve(data, l, effort="fast", protect=[name])
     except ldiv.InputError as error:
         assert "protect fewer columns" in str(error)
-        parts = [ldiv.max_l(ldiv.Microdata.from_codes(data.codes[data.codes[:, which % data.d] == v], data.sensitive[
-            data.codes[:, which % data.d] == v])) for v in np.unique(data.codes[:, which % data.d])]
+        parts = [
+            ldiv.max_l(ldiv.Microdata.from_codes(data.codes[data.codes[:, which % data.d] == v], data.sensitive[data.codes[:, which % data.d] == v]))
+            for v in np.unique(data.codes[:, which % data.d])
+        ]
         assert min(parts) < l
         return
     assert release.stars_by_attribute[name] == 0 and release.max_l >= l
@@ -153,7 +155,10 @@ def test_trade_off_counts_what_coarsening_loses():
     counts = np.unique(np.stack([table["a"], table["s"]]), axis=1, return_counts=True)
     f, star = counts[1] / 300, np.bincount(table["s"], minlength=6)[counts[0][1]] / 300 / 20
     assert alone.kl == pytest.approx(float((f * np.log(f / star)).sum())) and starred.stars == 0
-    for wrong, message in (({"best": "beauty"}, "best must be"), ({"options": {"z": [None]}}, "'z' is not a quasi"),
-                           ({"options": {"a": [None] * 1001}}, "more than 1,000")):
+    for wrong, message in (
+        ({"best": "beauty"}, "best must be"),
+        ({"options": {"z": [None]}}, "'z' is not a quasi"),
+        ({"options": {"a": [None] * 1001}}, "more than 1,000"),
+    ):
         with pytest.raises(ldiv.InputError, match=message):
             ldiv.trade_off(table, ["a", "b"], "s", 3, **{"options": options, **wrong})

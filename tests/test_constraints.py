@@ -64,7 +64,12 @@ def test_every_combination(wanted, data):
     )
     try:
         release = ldiv.anonymize(
-            table, NAMES, [("s", "t")[c] for c in columns], l, algorithm=algorithm, protect=[NAMES[j] for j in protect],
+            table,
+            NAMES,
+            [("s", "t")[c] for c in columns],
+            l,
+            algorithm=algorithm,
+            protect=[NAMES[j] for j in protect],
             also=[PRINCIPLE[kind](strength) for kind, strength in principles],
         )
     except (ldiv.InputError, ldiv.NotEligibleError) as error:

@@ -76,9 +76,7 @@ def test_row_order_does_not_matter(name, table, random):
     data, l = table
     order = list(range(data.n))
     random.shuffle(order)
-    shuffled = ldiv.Microdata.from_codes(
-        data.codes[order], data.sensitive[order], domains=data.domains, sensitive_domain=data.sensitive_domain
-    )
+    shuffled = ldiv.Microdata.from_codes(data.codes[order], data.sensitive[order], domains=data.domains, sensitive_domain=data.sensitive_domain)
     assert outcome(ldiv.solve(data, l, algorithm=name)) == outcome(ldiv.solve(shuffled, l, algorithm=name))
 
 

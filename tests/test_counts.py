@@ -33,15 +33,21 @@ def six_by_five(k):
     return cells([[4, 7, 1, 0, 3], [2, 2, 8, 5, 1], [0, 6, 3, 3, 4], [0, 0, 0, 8, 5], [1, 2, 3, 4, 5], [7, 1, 1, 1, 2]], 1 << k, (2, 3))
 
 
-histograms = st.integers(2, 6).flatmap(lambda m: st.lists(st.lists(st.integers(0, 9), min_size=m, max_size=m), min_size=1, max_size=7)).filter(
-    lambda h: any(map(any, h))
+histograms = (
+    st.integers(2, 6)
+    .flatmap(lambda m: st.lists(st.lists(st.integers(0, 9), min_size=m, max_size=m), min_size=1, max_size=7))
+    .filter(lambda h: any(map(any, h)))
 )
 every = pytest.mark.parametrize("name", sorted(ldiv.algorithms()))
 
 
 def same(a, b):
     return (a.kept == b.kept).all() and (a.phase, a.rounds, a.residue_sizes, a.residue_heights) == (
-        b.phase, b.rounds, b.residue_sizes, b.residue_heights)
+        b.phase,
+        b.rounds,
+        b.residue_sizes,
+        b.residue_heights,
+    )
 
 
 @settings(max_examples=200)
@@ -81,7 +87,7 @@ def test_any_table_scaled_up_is_decided_at_once(h, k, l):
     for name in ("tp", "tp+", "hilbert", "cascade"):
         release = ldiv.solve(large, l, algorithm=name)
         assert release.stars >= ldiv.star_bound(large, l) and release.max_l >= l
-        assert len(release.count) < 100 * (len(large.count) + l)        # entries are by cells
+        assert len(release.count) < 100 * (len(large.count) + l)  # entries are by cells
 
 
 def test_where_scaling_is_exact_the_objective_is_scaled():

@@ -9,8 +9,17 @@ from conftest import shared
 import ldiv
 from ldiv.datasets import acs, census, external
 
-PAPER_SIZES = {"Age": 79, "Gender": 2, "Race": 9, "MaritalStatus": 6, "BirthPlace": 56, "Education": 17, "WorkClass": 9,
-               "Income": 50, "Occupation": 50}
+PAPER_SIZES = {
+    "Age": 79,
+    "Gender": 2,
+    "Race": 9,
+    "MaritalStatus": 6,
+    "BirthPlace": 56,
+    "Education": 17,
+    "WorkClass": 9,
+    "Income": 50,
+    "Occupation": 50,
+}
 
 
 FIRST_ROW = [54, 0, 0, 0, 21, 5, 0, 13, 21]
@@ -56,8 +65,10 @@ def test_pums_loader_rebuilds_the_shipped_table():
     assert (data.n, data.d) == (248_381, 2)
 
 
-PUMS = "AGEP,SEX,RAC1P,MAR,POBP,SCHL,COW,PINCP,OCCP,X\n30,2,1,1,36,20,1,50000,120,a\n16,1,1,1,36,20,1,50000,120,a\n" \
-       "40,1,9,5,303,20,1,50000,120,a\n95,1,9,5,78,24,8,999999,9830,a\n50,1,1,1,6,21,,1,,a\n"
+PUMS = (
+    "AGEP,SEX,RAC1P,MAR,POBP,SCHL,COW,PINCP,OCCP,X\n30,2,1,1,36,20,1,50000,120,a\n16,1,1,1,36,20,1,50000,120,a\n"
+    "40,1,9,5,303,20,1,50000,120,a\n95,1,9,5,78,24,8,999999,9830,a\n50,1,1,1,6,21,,1,,a\n"
+)
 
 
 def test_pums_small(tmp_path, monkeypatch):
@@ -67,8 +78,15 @@ def test_pums_small(tmp_path, monkeypatch):
     monkeypatch.setenv("LDIV_DATA", str(tmp_path))
     columns = external.pums_columns()
     assert {k: v.tolist() for k, v in columns.items()} == {
-        "Age": [13, 78] * 2, "Gender": [1, 0] * 2, "Race": [0, 8] * 2, "MaritalStatus": [0, 4] * 2, "BirthPlace": [32, 55] * 2,
-        "Education": [12, 16] * 2, "WorkClass": [0, 7] * 2, "Income": [12, 49] * 2, "Occupation": [0, 49] * 2,
+        "Age": [13, 78] * 2,
+        "Gender": [1, 0] * 2,
+        "Race": [0, 8] * 2,
+        "MaritalStatus": [0, 4] * 2,
+        "BirthPlace": [32, 55] * 2,
+        "Education": [12, 16] * 2,
+        "WorkClass": [0, 7] * 2,
+        "Income": [12, 49] * 2,
+        "Occupation": [0, 49] * 2,
     }
     assert external.pums_frame([path])["BirthPlace"].tolist() == ["New York/NY", "US Virgin Islands"]
     path.write_text("AGEP,SEX\n1,2\n")
@@ -86,8 +104,14 @@ def test_a_missing_file_says_where_to_get_it(name, words, tmp_path, monkeypatch)
         ldiv.datasets.load(name, path="nowhere.dat")
 
 
-IPUMS_ROWS = [(35, 1, 1, 6, 36, 14, 22, 52000, 110), (99, 2, 9, 1, 110, 17, 29, 1, 9830), (16, 1, 1, 6, 36, 14, 22, 52000, 110),
-              (35, 1, 1, 6, 400, 14, 22, 52000, 110), (35, 1, 1, 6, 36, 14, 22, 9999999, 110), (40, 1, 2, 3, 6, 10, 28, 8000, 5700)]
+IPUMS_ROWS = [
+    (35, 1, 1, 6, 36, 14, 22, 52000, 110),
+    (99, 2, 9, 1, 110, 17, 29, 1, 9830),
+    (16, 1, 1, 6, 36, 14, 22, 52000, 110),
+    (35, 1, 1, 6, 400, 14, 22, 52000, 110),
+    (35, 1, 1, 6, 36, 14, 22, 9999999, 110),
+    (40, 1, 2, 3, 6, 10, 28, 8000, 5700),
+]
 WIDTHS = (3, 1, 1, 1, 3, 2, 2, 7, 4)
 
 
@@ -104,7 +128,8 @@ def ddi() -> str:
         "</serStmt></citation><dataAccs><useStmt><citReq>cite</citReq><conditions>be good</conditions></useStmt></dataAccs>"
         '</stdyDscr><fileDscr><fileTxt><fileName>ipums.dat</fileName><fileCont>x</fileCont><fileStrc type="rectangular"/>'
         "<fileType>ascii</fileType><format>fixed length fields</format><filePlac>here</filePlac></fileTxt></fileDscr><dataDscr>"
-        + "".join(variables) + "</dataDscr></codeBook>"
+        + "".join(variables)
+        + "</dataDscr></codeBook>"
     )
 
 
@@ -118,8 +143,15 @@ def test_ipums(tmp_path, form):
         path.write_bytes(gzip.compress(body) if form.endswith("gz") else body)
         (tmp_path / "ipums.xml").write_text(ddi())
     assert {k: v.tolist() for k, v in external.ipums_columns(path).items()} == {
-        "Age": [18, 78, 23], "Gender": [0, 1, 0], "Race": [0, 8, 1], "MaritalStatus": [5, 0, 2], "BirthPlace": [32, 54, 4],
-        "Education": [13, 16, 9], "WorkClass": [3, 8, 7], "Income": [13, 0, 2], "Occupation": [0, 49, 28],
+        "Age": [18, 78, 23],
+        "Gender": [0, 1, 0],
+        "Race": [0, 8, 1],
+        "MaritalStatus": [5, 0, 2],
+        "BirthPlace": [32, 54, 4],
+        "Education": [13, 16, 9],
+        "WorkClass": [3, 8, 7],
+        "Income": [13, 0, 2],
+        "Occupation": [0, 49, 28],
     }
     assert ldiv.datasets.load("ipums", path=path).n == 3
     assert ldiv.datasets.load_frame("ipums", path=path)["Age"].tolist() == [18, 78, 23]

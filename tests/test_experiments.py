@@ -45,8 +45,7 @@ def test_key_changes_with_the_sources(tmp_path, monkeypatch):
 
 def test_closure_follows_python_and_kernels():
     names = {p.relative_to(ROOT).as_posix() for p in sources.closure("ldiv.algorithms.tp")}
-    assert {"ldiv/algorithms/tp.py", "ext/ldiv/_tp.pyx", "ext/ldiv/_histogram.pxd", "ext/ldiv/_types.pxd",
-            "ldiv/release.py"} <= names
+    assert {"ldiv/algorithms/tp.py", "ext/ldiv/_tp.pyx", "ext/ldiv/_histogram.pxd", "ext/ldiv/_types.pxd", "ldiv/release.py"} <= names
     assert not any(name.startswith("ldiv/cli") for name in names)
 
 
@@ -145,7 +144,9 @@ def test_a_killed_run_loses_nothing_finished(tmp_path):
     """Kill the run in the middle; what was stored is whole and is not solved again."""
     process = subprocess.Popen(
         [sys.executable, "-m", "experiments", "run", "--quick", "--figure", "stars_vs_l", "--results", str(tmp_path)],
-        cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True,
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 60
     while len(list(tmp_path.rglob("*.json"))) < 5 and time.monotonic() < deadline:
@@ -200,13 +201,15 @@ def test_gallery_and_report(tmp_path, monkeypatch):
     assert "![A family of tables" in text and "stars_vs_l.png" not in text and text.count("not run") == len(claims.CLAIMS)
     path = report.page(judged, SMALL, {"phase_three": figures.FIGURES["phase_three"].rows(results)}, tmp_path)
     html = path.read_text()
-    assert "data:image/png;base64," in html and "http://" not in html and "https://" not in html and "src=\"/" not in html
+    assert "data:image/png;base64," in html and "http://" not in html and "https://" not in html and 'src="/' not in html
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         pytest.skip("the page was written; no Chromium to open it with")
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0", "--dump-dom", path.as_uri()],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert "<details>" in done.stdout and ":CONSOLE" not in done.stderr
 

@@ -18,7 +18,7 @@ from ldiv.errors import InputError
 from ldiv.files import dialect, format_of_name, formula_columns, open_table, read_table, require_distinct_missing, write_table
 from ldiv.files.numbers import decide
 
-ROWS = "Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,\"cough, dry\"\n"
+ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
 TEXT = st.text(st.sampled_from(list("ab0 ,;\t\"'\n\r=é")), max_size=5)
 
 
@@ -92,7 +92,7 @@ def unquoted(body):
         letter = body[k]
         if inside:
             if letter == '"':
-                if body[k + 1: k + 2] == '"':
+                if body[k + 1 : k + 2] == '"':
                     k += 1
                 else:
                     inside = False
@@ -105,24 +105,27 @@ def unquoted(body):
     return [piece]
 
 
-@pytest.mark.parametrize("body, message", [
-    ("a,b\n1,2\n\"x\ny\",3\n1\n", "line 5: 1 fields, but the header has 2"),
-    ("a,b\n1,2\n1,2,3\n", "line 3: 3 fields, but the header has 2"),
-    ("a,b\n1,2\n1,2,3", "line 3: 3 fields, but the header has 2"),
-    ("a,b\r1,2\r\r1,2,3\r", "line 4: 3 fields, but the header has 2"),
-    ("a,b\r\n\r\n1,2\r\n1\r\n", "line 4: 1 fields, but the header has 2"),
-    ("a,b\n1,2\n\"1,3\n", "line 3: unexpected end of data"),
-    ("a,b\n\"tall\" one,2\n", "line 2: text after a closing quote"),
-    ("a,b\n1,\"a \\\"b\\\" c\"\n", "line 2: text after a closing quote"),
-    ("a,b\n1,2\n6\" pipe,2\n", "line 3: a quote within a field"),
-    ("\"a\"x,b\n1,2\n", "line 1: text after a closing quote"),
-    (b"a,b\n1,2\n\xff,3\n", "line 3: not UTF-8"),
-    (b"a\xff,b\n1,2\n", "line 1: not UTF-8"),
-    ("a,b\n1,2\n".encode("utf-16"), "line 1: not UTF-8"),
-    ("a,a\n1,2\n", "'a' stands twice"),
-    ("", "empty, not even a header line"),
-    ("\na,b\n", "line 1: empty"),
-])
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ('a,b\n1,2\n"x\ny",3\n1\n', "line 5: 1 fields, but the header has 2"),
+        ("a,b\n1,2\n1,2,3\n", "line 3: 3 fields, but the header has 2"),
+        ("a,b\n1,2\n1,2,3", "line 3: 3 fields, but the header has 2"),
+        ("a,b\r1,2\r\r1,2,3\r", "line 4: 3 fields, but the header has 2"),
+        ("a,b\r\n\r\n1,2\r\n1\r\n", "line 4: 1 fields, but the header has 2"),
+        ('a,b\n1,2\n"1,3\n', "line 3: unexpected end of data"),
+        ('a,b\n"tall" one,2\n', "line 2: text after a closing quote"),
+        ('a,b\n1,"a \\"b\\" c"\n', "line 2: text after a closing quote"),
+        ('a,b\n1,2\n6" pipe,2\n', "line 3: a quote within a field"),
+        ('"a"x,b\n1,2\n', "line 1: text after a closing quote"),
+        (b"a,b\n1,2\n\xff,3\n", "line 3: not UTF-8"),
+        (b"a\xff,b\n1,2\n", "line 1: not UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "line 1: not UTF-8"),
+        ("a,a\n1,2\n", "'a' stands twice"),
+        ("", "empty, not even a header line"),
+        ("\na,b\n", "line 1: empty"),
+    ],
+)
 def test_malformed_csv_is_named_by_line(tmp_path, body, message):
     body = body if isinstance(body, bytes) else body.encode()
     for name, pack in (("bad.csv", bytes), ("bad.csv.gz", gzip.compress), ("bad.csv.bz2", bz2.compress)):
@@ -199,7 +202,7 @@ def test_packed_files_have_a_limit(tmp_path):
         with pytest.raises(InputError, match="more than the 100,000"):
             read_table(path, unpack_limit=100_000)
         assert read_table(path).num_rows == 10_000
-    pq.write_table(pa.table({"a": np.zeros(10_000_000, dtype=np.int8)}), tmp_path / "flat.parquet")     # a few bytes, run-length coded
+    pq.write_table(pa.table({"a": np.zeros(10_000_000, dtype=np.int8)}), tmp_path / "flat.parquet")  # a few bytes, run-length coded
     with pytest.raises(InputError, match="more than the 1,000,000"):
         read_table(tmp_path / "flat.parquet", unpack_limit=1_000_000)
 

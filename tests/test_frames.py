@@ -57,9 +57,7 @@ def test_release_keeps_everything_but_starred_qi_cells(kind):
             assert values(out, name) == values(frame, name)
     starred = 0
     for name in ("text", "whole"):
-        for before, after, code in zip(
-            COLUMNS[name], values(out, name), release.codes[:, ["text", "whole"].index(name)], strict=True
-        ):
+        for before, after, code in zip(COLUMNS[name], values(out, name), release.codes[:, ["text", "whole"].index(name)], strict=True):
             assert str(after) == ("*" if code < 0 else str(before))
             starred += after == "*"
     assert starred == release.stars > 0
@@ -81,8 +79,9 @@ def test_columns_without_stars_keep_their_dtype():
     assert release.frame["b"].tolist() == ["*"] * 4
 
 
-@pytest.mark.parametrize("index", [[7, 7, 7, 7], ["p", "q", "p", "r"], pd.MultiIndex.from_product([[0, 1], [0, 1]]),
-                                   pd.date_range("2020", periods=4)])
+@pytest.mark.parametrize(
+    "index", [[7, 7, 7, 7], ["p", "q", "p", "r"], pd.MultiIndex.from_product([[0, 1], [0, 1]]), pd.date_range("2020", periods=4)]
+)
 def test_any_index_is_kept(index):
     frame = pd.DataFrame({"a": [1, 1, 1, 1], "b": ["u", "v", "w", "x"], "s": list("xyyx")}, index=index)
     before = frame.copy(deep=True)
@@ -95,8 +94,14 @@ def test_any_index_is_kept(index):
 @pytest.mark.parametrize("dtype", ["Int64", "string", "category", "float32", "boolean"])
 def test_pandas_dtypes_and_missing(dtype):
     raw = {"boolean": [True, None, True, None]}.get(dtype, [1, None, 1, None])
-    frame = pd.DataFrame({"a": pd.array([str(x) if x and dtype == "string" else x for x in raw], dtype=dtype) if
-                          dtype not in ("category", "float32") else pd.Series(raw, dtype=dtype), "s": list("xyyx")})
+    frame = pd.DataFrame(
+        {
+            "a": pd.array([str(x) if x and dtype == "string" else x for x in raw], dtype=dtype)
+            if dtype not in ("category", "float32")
+            else pd.Series(raw, dtype=dtype),
+            "s": list("xyyx"),
+        }
+    )
     data = ldiv.Microdata.from_frame(frame, ["a"], "s")
     assert data.codes[:, 0].tolist() == [0, 1, 0, 1] and data.domains[0].labels[1] is None
     assert ldiv.anonymize(frame, ["a"], "s", 2).stars == 0
@@ -116,8 +121,10 @@ def test_missing_sensitive_is_an_error_unless_asked(kind):
 
 
 def test_nulls_of_polars_and_arrow():
-    for frame in (pl.DataFrame({"a": ["x", None, "x", None], "s": [1, 2, 2, 1]}),
-                  pa.table({"a": pa.array(["x", None, "x", None]), "s": [1, 2, 2, 1]})):
+    for frame in (
+        pl.DataFrame({"a": ["x", None, "x", None], "s": [1, 2, 2, 1]}),
+        pa.table({"a": pa.array(["x", None, "x", None]), "s": [1, 2, 2, 1]}),
+    ):
         data = ldiv.Microdata.from_frame(frame, ["a"], "s")
         assert data.codes[:, 0].tolist() == [0, 1, 0, 1]
         out = ldiv.anonymize(frame, ["a"], "s", 2).frame
@@ -135,8 +142,7 @@ def test_values_equal_across_types_stay_apart():
 
 
 def test_categories():
-    frame = pd.DataFrame({"a": pd.Categorical(["lo", "hi", "lo", "mid"], ["lo", "mid", "hi", "never"], ordered=True),
-                          "s": [1, 2, 2, 1]})
+    frame = pd.DataFrame({"a": pd.Categorical(["lo", "hi", "lo", "mid"], ["lo", "mid", "hi", "never"], ordered=True), "s": [1, 2, 2, 1]})
     data = ldiv.Microdata.from_frame(frame, ["a"], "s")
     assert data.domains[0].labels == ["lo", "mid", "hi"] and data.domains[0].ordered
     out = ldiv.anonymize(frame, ["a"], "s", 2).frame
@@ -163,33 +169,39 @@ def test_a_star_that_is_a_value_is_refused_only_where_it_would_mislead():
         ldiv.anonymize(frame, ["a"], "s", 2)
     out = ldiv.anonymize(frame, ["a"], "s", 2, star="?").frame
     assert out["a"].tolist() == ["?", "?", "y", "y"]
-    again = ldiv.anonymize(out.replace("?", "*"), ["a"], "s", 2)       # a release stays as it is
+    again = ldiv.anonymize(out.replace("?", "*"), ["a"], "s", 2)  # a release stays as it is
     assert again.stars == 0 and again.frame["a"].tolist() == ["*", "*", "y", "y"]
 
 
 def test_big_integers_decimals_and_dates():
-    frame = pd.DataFrame({
-        "id": [2**62, 2**62 + 1, 2**62, 2**62 + 1],
-        "money": [Decimal("1.10"), Decimal("2.20"), Decimal("1.10"), Decimal("2.20")],
-        "when": pd.to_datetime(["2020-01-01", "2021-01-01"] * 2, utc=True), "s": [1, 2, 2, 1],
-    })
+    frame = pd.DataFrame(
+        {
+            "id": [2**62, 2**62 + 1, 2**62, 2**62 + 1],
+            "money": [Decimal("1.10"), Decimal("2.20"), Decimal("1.10"), Decimal("2.20")],
+            "when": pd.to_datetime(["2020-01-01", "2021-01-01"] * 2, utc=True),
+            "s": [1, 2, 2, 1],
+        }
+    )
     assert ldiv.Microdata.from_frame(frame, ["id", "money", "when"], "s").codes.tolist() == [[0] * 3, [1] * 3] * 2
 
 
-@pytest.mark.parametrize("call, message", [
-    (dict(qi=["nope"], sensitive="s"), "no column 'nope' in the table; there are: 'a', 's'"),
-    (dict(qi=["a"], sensitive="nope"), "no column 'nope'"),
-    (dict(qi=["a", "s"], sensitive="s"), "'s' cannot be both"),
-    (dict(qi=["a", "a"], sensitive="s"), "'a' is named twice"),
-    (dict(qi=[], sensitive="s"), "qi is empty"),
-    (dict(qi=["a"], sensitive="s", domains={"b": 3}), "no column 'b'"),
-    (dict(qi=["a"], sensitive="s", domains={"a": 1}), "declared with 1 values but 2"),
-    (dict(qi=["a"], sensitive="s", domains={"a": [5]}), "value 1 of column 'a' is not in its declared domain"),
-    (dict(qi=["a"], sensitive="s", algorithm="best"), "no algorithm 'best'; there are: "),
-    (dict(qi=["a"], sensitive="s", l=2.0), "l must be a whole number, not 2.0"),
-    (dict(qi=["a"], sensitive="s", l="2"), "l must be a whole number, not '2'"),
-    (dict(qi=["a"], sensitive="s", l=0), "l must be at least 1"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (dict(qi=["nope"], sensitive="s"), "no column 'nope' in the table; there are: 'a', 's'"),
+        (dict(qi=["a"], sensitive="nope"), "no column 'nope'"),
+        (dict(qi=["a", "s"], sensitive="s"), "'s' cannot be both"),
+        (dict(qi=["a", "a"], sensitive="s"), "'a' is named twice"),
+        (dict(qi=[], sensitive="s"), "qi is empty"),
+        (dict(qi=["a"], sensitive="s", domains={"b": 3}), "no column 'b'"),
+        (dict(qi=["a"], sensitive="s", domains={"a": 1}), "declared with 1 values but 2"),
+        (dict(qi=["a"], sensitive="s", domains={"a": [5]}), "value 1 of column 'a' is not in its declared domain"),
+        (dict(qi=["a"], sensitive="s", algorithm="best"), "no algorithm 'best'; there are: "),
+        (dict(qi=["a"], sensitive="s", l=2.0), "l must be a whole number, not 2.0"),
+        (dict(qi=["a"], sensitive="s", l="2"), "l must be a whole number, not '2'"),
+        (dict(qi=["a"], sensitive="s", l=0), "l must be at least 1"),
+    ],
+)
 def test_bad_input_is_named(call, message):
     frame = pd.DataFrame({"a": [1, 2], "s": [1, 2]})
     with pytest.raises(ldiv.InputError, match=message.replace("*", "\\*")):

@@ -34,8 +34,7 @@ def test_contingency_counts_cells(table):
     c = data.contingency
     assert c.n == data.n and (c.count > 0).all()
     rebuilt = sorted(
-        (*c.codes[g].tolist(), int(c.sensitive[k])) for g, k in zip(c.group_of_cell, range(len(c.count)), strict=True)
-        for _ in range(c.count[k])
+        (*c.codes[g].tolist(), int(c.sensitive[k])) for g, k in zip(c.group_of_cell, range(len(c.count)), strict=True) for _ in range(c.count[k])
     )
     assert rebuilt == sorted((*q, v) for q, v in zip(data.codes.tolist(), data.sensitive.tolist(), strict=True))
     assert np.array_equal(c.histogram, np.bincount(data.sensitive, minlength=data.m))

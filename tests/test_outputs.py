@@ -16,7 +16,7 @@ from ldiv.errors import InputError
 from ldiv.files import Outputs, atomic
 from ldiv.files import outputs as module
 
-ROWS = "Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,\"cough, dry\"\n"
+ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
 RELEASE = ROWS.replace("40", "*").replace("50", "*")
 ASK = ("-q", "Age", "-q", "Sex", "-s", "Ill", "-l", "2")
 TREE = "30;young;*\n40;old;*\n50;old;*\n"
@@ -42,7 +42,7 @@ def aliases(folder, name):
     return [name, f"./{name}", f"../{folder.name}/{name}", str(folder / name), "soft.csv", "softer.csv", "hard.csv"]
 
 
-COMMANDS = {     # every output of every command; {} is the output tried
+COMMANDS = {  # every output of every command; {} is the output tried
     "release": ("anonymize", "people.csv", *ASK, "-o", "{}"),
     "page": ("anonymize", "people.csv", *ASK, "-o", "out.csv", "--report", "{}"),
     "proof": ("anonymize", "people.csv", *ASK, "-o", "out.csv", "--certificate", "{}"),
@@ -79,8 +79,10 @@ def test_no_output_replaces_another(folder, one, other):
 
 
 @pytest.mark.parametrize("option", ["-o", "--report", "--certificate"])
-@pytest.mark.parametrize("bad, message", [("no/x.csv", "no folder"), ("deep.csv", "is a folder"), ("people.csv/x.csv", "folder"),
-                                          ("n" * 300 + ".csv", "too long"), ("x\0.csv", "null")])
+@pytest.mark.parametrize(
+    "bad, message",
+    [("no/x.csv", "no folder"), ("deep.csv", "is a folder"), ("people.csv/x.csv", "folder"), ("n" * 300 + ".csv", "too long"), ("x\0.csv", "null")],
+)
 def test_folders_are_checked_before_the_work(folder, option, bad, message, monkeypatch):
     (folder / "deep.csv").mkdir()
     monkeypatch.setattr("ldiv.cli.job.anonymize", lambda *_, **__: pytest.fail("work was started"))
@@ -158,7 +160,7 @@ def test_standard_streams(folder):
         asked = ["anonymize", source, *ASK, "-o", target, "--keep-order"]
         done = subprocess.run([*program, *asked], input=ROWS, capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout == RELEASE, done.stderr
-    with open("people.csv", "a+") as stream:        # >> people.csv
+    with open("people.csv", "a+") as stream:  # >> people.csv
         done = subprocess.run([*program, "anonymize", "people.csv", *ASK, "-o", "-"], stdout=stream, capture_output=False, stderr=subprocess.PIPE)
     assert done.returncode == 2 and (folder / "people.csv").read_text() == ROWS
     with open("people.csv") as stream:
@@ -209,8 +211,9 @@ step.verify_written = slow
 from ldiv.cli import main
 main()
 """
-    done = subprocess.Popen([sys.executable, "-c", script, "anonymize", "people.csv", *ASK, "-o", "out.csv"], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+    done = subprocess.Popen(
+        [sys.executable, "-c", script, "anonymize", "people.csv", *ASK, "-o", "out.csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert done.stdout.readline() == "staged\n"
     assert any(name.startswith(".ldiv-") for name in listing(folder))
     started = time.monotonic()

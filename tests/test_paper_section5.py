@@ -23,7 +23,7 @@ def test_table_1():
     starred = [d for d, a in zip(TABLE_1["Disease"], release.frame["Age"], strict=True) if a == "*"]
     assert Counter(starred) == {"HIV": 2, "pneumonia": 1, "bronchitis": 1}
     assert (release.suppressed_rows, release.phase) == (4, 1)
-    assert release.stars_by_attribute == {"Age": 4, "Gender": 0, "Education": 4}        # all four are men
+    assert release.stars_by_attribute == {"Age": 4, "Gender": 0, "Education": 4}  # all four are men
 
 
 def test_phase_two_example():
@@ -77,12 +77,12 @@ def test_bounds_against_the_optimum(table):
     opt = oracle.fewest_tuples(oracle.rows_of(data.codes, data.sensitive), l)
     result = split(data.contingency, l)
     size = result.residue_sizes
-    assert opt >= max(size[0], l * result.residue_heights[0])       # Corollary of phase one
+    assert opt >= max(size[0], l * result.residue_heights[0])  # Corollary of phase one
     if result.phase == 1:
         assert size[0] == opt
     if result.phase == 2:
         assert size[1] <= opt + l - 1
-    assert size[2] <= l * opt                                       # Theorem 3
+    assert size[2] <= l * opt  # Theorem 3
 
 
 @given(histogram_tables())
@@ -107,7 +107,7 @@ def test_everything_ends_eligible(table, seed):
     c = data.contingency
     assert ((result.kept >= 0) & (result.kept <= c.count)).all()
     for g in range(c.groups):
-        kept = result.kept[c.indptr[g]:c.indptr[g + 1]]
+        kept = result.kept[c.indptr[g] : c.indptr[g + 1]]
         assert kept.sum() >= l * kept.max()
     residue = residue_of(data, result)
     assert residue.sum() >= l * residue.max()

@@ -58,7 +58,7 @@ def test_hilbert_groups_hold_each_value_once_until_the_last(table):
         return
     from ldiv.algorithms.hilbert import group_along_curve
 
-    group, cell, rows = group_along_curve(data.contingency, l)      # equal groups in a row are one, with as many rows of each cell
+    group, cell, rows = group_along_curve(data.contingency, l)  # equal groups in a row are one, with as many rows of each cell
     values = data.contingency.sensitive[cell]
     for g in range(group.max() + 1):
         members = values[group == g]
@@ -112,9 +112,7 @@ def ordered_tables():
             labels = [f"v{k}" for k in range(domain.size)]
             tree = ldiv.Taxonomy.from_tree({"low": labels[:2], "high": labels[2:]}, labels) if kind == 2 and domain.size > 2 else None
             domains.append(ldiv.Domain(domain.name, domain.size, labels, kind == 1, tree))
-        return ldiv.Microdata.from_codes(
-            data.codes, data.sensitive, domains=domains, sensitive_domain=data.sensitive_domain
-        ), l
+        return ldiv.Microdata.from_codes(data.codes, data.sensitive, domains=domains, sensitive_domain=data.sensitive_domain), l
 
     return st.builds(dress, tables(max_rows=25), st.lists(st.integers(0, 2), min_size=4, max_size=4))
 
@@ -166,7 +164,7 @@ def test_tds_minima_are_those_recomputed(table):
                 for run, nodes in zip(state.runs, state.node, strict=True):
                     if nodes[j] != node:
                         continue
-                    members = state.order[run[0]:run[1]]
+                    members = state.order[run[0] : run[1]]
                     for child in tree.children[node]:
                         inside = [g for g in members if c.codes[g, j] in tree.codes(child)]
                         cells = [k for g in inside for k in range(c.indptr[g], c.indptr[g + 1])]
@@ -204,8 +202,11 @@ def test_measures_by_definition(table):
 
 def test_taxonomy_checks():
     labels = ["a", "b", "c"]
-    for tree, message in [({"x": ["a", "b"]}, "'c' is missing"), ({"x": ["a", "b"], "y": ["b", "c"]}, "'b' stands twice"),
-                          ({"x": ["a", "b", "c", "d"]}, "'d' is not a value")]:
+    for tree, message in [
+        ({"x": ["a", "b"]}, "'c' is missing"),
+        ({"x": ["a", "b"], "y": ["b", "c"]}, "'b' stands twice"),
+        ({"x": ["a", "b", "c", "d"]}, "'d' is not a value"),
+    ]:
         with pytest.raises(ldiv.InputError, match=message):
             ldiv.Taxonomy.from_tree(tree, labels)
     with pytest.raises(ldiv.InputError, match="taxonomy has 3 values, the domain 4"):

@@ -20,14 +20,18 @@ def by_definition(values, everyone, m):
     n = len(values)
     share = [c / n for c in count.values()]
     return {
-        "k": n, "l": n // max(count.values()), "distinct_l": len(count), "entropy_l": math.exp(-sum(p * math.log(p) for p in share)),
-        "alpha": max(share), "t": sum(abs(count[v] / n - everyone[v] / everyone.total()) for v in range(m)) / 2,
+        "k": n,
+        "l": n // max(count.values()),
+        "distinct_l": len(count),
+        "entropy_l": math.exp(-sum(p * math.log(p) for p in share)),
+        "alpha": max(share),
+        "t": sum(abs(count[v] / n - everyone[v] / everyone.total()) for v in range(m)) / 2,
     }
 
 
 def recursive(values, c, l):
     r = sorted(Counter(values).values(), reverse=True)
-    return r[0] < c * sum(r[l - 1:])
+    return r[0] < c * sum(r[l - 1 :])
 
 
 @given(tables(max_rows=30), st.sampled_from([1.0, 2.0, 3.5]))
@@ -61,9 +65,13 @@ def test_enforced_and_still_l_diverse(table, principle):
     assert release.max_l >= l and release.n == data.n
     published = ldiv.audit({**{f"q{j}": release.codes[:, j] for j in range(data.d)}, "s": data.sensitive}, [f"q{j}" for j in range(data.d)], "s")
     strong = {
-        KAnonymity: lambda: published["k"] >= 5, Frequency: lambda: published["l"] >= 2, Distinct: lambda: published["distinct_l"] >= 3,
-        AlphaK: lambda: published["alpha"] <= 0.6 + 1e-9 and published["k"] >= 3, Entropy: lambda: published["entropy_l"] >= 2 - 1e-9,
-        Recursive: lambda: published["recursive_l"] >= 2, TCloseness: lambda: published["t"] <= 0.3 + 1e-9,
+        KAnonymity: lambda: published["k"] >= 5,
+        Frequency: lambda: published["l"] >= 2,
+        Distinct: lambda: published["distinct_l"] >= 3,
+        AlphaK: lambda: published["alpha"] <= 0.6 + 1e-9 and published["k"] >= 3,
+        Entropy: lambda: published["entropy_l"] >= 2 - 1e-9,
+        Recursive: lambda: published["recursive_l"] >= 2,
+        TCloseness: lambda: published["t"] <= 0.3 + 1e-9,
     }
     assert strong[type(principle)]()
 
@@ -84,6 +92,7 @@ def test_earth_mover_on_an_ordered_attribute():
     groups = ldiv.Microdata.from_frame(table, ["zip"], "salary")
     c = groups.contingency
     from ldiv.principles import Histograms
+
     level = TCloseness(1).level(Histograms(c.indptr, c.sensitive, c.count, c.histogram, True))
     assert np.round(level[:2], 3).tolist() == [0.375, 0.167]
 

@@ -42,8 +42,23 @@ def test_labels_and_codes_agree():
 
 
 def adult_file() -> pd.DataFrame:
-    names = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship",
-             "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"]
+    names = [
+        "age",
+        "workclass",
+        "fnlwgt",
+        "education",
+        "education-num",
+        "marital-status",
+        "occupation",
+        "relationship",
+        "race",
+        "sex",
+        "capital-gain",
+        "capital-loss",
+        "hours-per-week",
+        "native-country",
+        "income",
+    ]
     body = gzip.decompress(shared("adult/adult.data.gz").read_bytes())
     return pd.read_csv(io.BytesIO(body), names=names, na_filter=False)
 
@@ -95,6 +110,5 @@ def test_600k_rows():
     release = ldiv.solve(data, 6, algorithm="tp+")
     assert release.n == 600_000 and release.max_l >= 6
     shuffled = np.random.default_rng(0).permutation(data.n)
-    again = ldiv.solve(ldiv.Microdata.from_codes(data.codes[shuffled], data.sensitive[shuffled], [79, 2, 9, 6, 50]), 6,
-                       algorithm="tp+")
+    again = ldiv.solve(ldiv.Microdata.from_codes(data.codes[shuffled], data.sensitive[shuffled], [79, 2, 9, 6, 50]), 6, algorithm="tp+")
     assert np.array_equal(again.published, release.published) and again.stars == release.stars

@@ -43,11 +43,18 @@ def test_it_passes_the_contract_and_enters_the_figures(clean, tmp_path):
     import test_contract as contract
 
     name = "first-attribute"
-    for check in ("test_release_is_l_diverse_to_an_outsider", "test_release_is_truthful", "test_row_order_does_not_matter",
-                  "test_suppression_stars_are_minimal_for_its_groups", "test_l_1_changes_nothing", "test_empty_and_tiny_tables",
-                  "test_an_infeasible_l_is_refused", "test_many_attributes"):
+    for check in (
+        "test_release_is_l_diverse_to_an_outsider",
+        "test_release_is_truthful",
+        "test_row_order_does_not_matter",
+        "test_suppression_stars_are_minimal_for_its_groups",
+        "test_l_1_changes_nothing",
+        "test_empty_and_tiny_tables",
+        "test_an_infeasible_l_is_refused",
+        "test_many_attributes",
+    ):
         if check == "test_l_1_changes_nothing":
-            continue        # it groups by one attribute, so it stars the others even for l = 1
+            continue  # it groups by one attribute, so it stars the others even for l = 1
         getattr(contract, check)(name)
 
 

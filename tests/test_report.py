@@ -83,7 +83,7 @@ def test_in_a_notebook():
 
 def use(text):
     """What the page says is left of the table's use: KL-divergence, NCP, share of cells as they are."""
-    return [float(x.split()[0]) for x in re.findall(r"<td class=\"n\">(.*?)</td>", text[text.index("What is left of its use"):])]
+    return [float(x.split()[0]) for x in re.findall(r"<td class=\"n\">(.*?)</td>", text[text.index("What is left of its use") :])]
 
 
 COARSER = {"age": ldiv.Bins(width=10)}, {"ward": 1}, {"age": ldiv.Bins(quantiles=5), "ward": 1}, {"age": ldiv.Bins(edges=[30, 60])}
@@ -102,7 +102,7 @@ def test_use_is_measured_in_the_values_of_the_source(algorithm, coarser):
     shown, truth = release.frame.astype(str), source.iloc[release.publication.rows].astype(str).reset_index(drop=True)
     assert kept == pytest.approx(100 * float((shown == truth)[["age", "ward"]].to_numpy().mean()), abs=0.006)
     if coarser:
-        assert kl >= use(render(release))[0] and ncp > 0       # what coarsening loses counts
+        assert kl >= use(render(release))[0] and ncp > 0  # what coarsening loses counts
         lifted = lift(release, original).verify()
         assert lifted.groups == release.groups and lifted.max_l == release.max_l
         kinds = {(j, kind.text) for j, some in enumerate(lifted.subdomains) for kind in some}
@@ -125,8 +125,9 @@ def brute_kl(release, source):
     for point in set(rows):
         at = rows.index(point)
         f = rows.count(point) / n
-        star = sum(np.prod([(codes[at, j] in may[k][j]) / len(may[k][j]) for j in range(release.d)])
-                   for k in range(n) if rows[k][-1] == point[-1]) / n
+        star = (
+            sum(np.prod([(codes[at, j] in may[k][j]) / len(may[k][j]) for j in range(release.d)]) for k in range(n) if rows[k][-1] == point[-1]) / n
+        )
         total += f * np.log(f / star)
     return total
 
@@ -144,8 +145,11 @@ def test_the_page_says_whether_a_release_was_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     patients().sort_values("age").assign(twin=lambda x: x["age"] + 1000).to_csv("in.csv", index=False)
     pages = []
-    for command, *more in (("anonymize", "-o", "out.csv", "--report", "a.html", "--keep-order"), ("report", "-o", "b.html"),
-                           ("report", "-o", "c.html", "--keep-order", "--only-named")):
+    for command, *more in (
+        ("anonymize", "-o", "out.csv", "--report", "a.html", "--keep-order"),
+        ("report", "-o", "b.html"),
+        ("report", "-o", "c.html", "--keep-order", "--only-named"),
+    ):
         assert run(command, "in.csv", *ASK, *FAST, *more).code == 0
         pages.append((tmp_path / f"{'abc'[len(pages)]}.html").read_text())
     pages.append(page(algorithm="tp"))

@@ -93,8 +93,13 @@ def test_a_star_that_is_a_value():
 
 @pytest.mark.parametrize("kind", ["Int64", "boolean", "string", "datetime64[ns]", "category"])
 def test_nullable_kinds_keep_their_dtype_with_null_stars(kind):
-    values = {"Int64": [1, 1, 2, 3], "boolean": [True, True, False, None], "string": list("aabc"), "category": list("aabc"),
-              "datetime64[ns]": ["2020-01-01"] * 2 + ["2021-01-01", "2022-01-01"]}[kind]
+    values = {
+        "Int64": [1, 1, 2, 3],
+        "boolean": [True, True, False, None],
+        "string": list("aabc"),
+        "category": list("aabc"),
+        "datetime64[ns]": ["2020-01-01"] * 2 + ["2021-01-01", "2022-01-01"],
+    }[kind]
     frame = pd.DataFrame({"a": pd.Series(values).astype(kind), "s": list("abab")})
     out = ldiv.anonymize(frame, ["a"], "s", 2, star=None)
     assert out.frame["a"].isna().tolist() == [False, False, True, True]

@@ -17,8 +17,15 @@ OUT = Path(__file__).parents[1] / "ldiv" / "datasets" / "data"
 # The domain sizes of the paper's Table 6; The last value of Marital and of Work class
 # does not occur in this extract.
 SIZES = {
-    "Age": 79, "Gender": 2, "Race": 9, "MaritalStatus": 6, "BirthPlace": 56, "Education": 17, "WorkClass": 9,
-    "Income": 50, "Occupation": 50,
+    "Age": 79,
+    "Gender": 2,
+    "Race": 9,
+    "MaritalStatus": 6,
+    "BirthPlace": 56,
+    "Education": 17,
+    "WorkClass": 9,
+    "Income": 50,
+    "Occupation": 50,
 }
 ORDERED = {"Age", "Education", "Income"}
 
@@ -38,7 +45,10 @@ def main(table: str, recodes: str, codebook: str) -> None:
         "MaritalStatus": [*book["MAR"].values(), "Married, spouse absent"],
         "BirthPlace": [book["POBP"][str(places[str(k)])] for k in range(56)],
         "Education": [
-            school["1"], "Nursery school to grade 4", "Grade 5 or 6", "Grade 7 or 8",
+            school["1"],
+            "Nursery school to grade 4",
+            "Grade 5 or 6",
+            "Grade 7 or 8",
             *(school[str(k)] for k in range(12, 25)),
         ],
         "WorkClass": list(book["COW"].values()),
@@ -46,15 +56,17 @@ def main(table: str, recodes: str, codebook: str) -> None:
         "Occupation": [f"OCCP {200 * k:04d} to {200 * k + 199:04d}" for k in range(50)],
     }
     recode = {
-        "Age": "clip(AGEP, 17, 95) - 17", "Gender": "SEX - 1", "Race": "RAC1P - 1", "MaritalStatus": "MAR - 1",
+        "Age": "clip(AGEP, 17, 95) - 17",
+        "Gender": "SEX - 1",
+        "Race": "RAC1P - 1",
+        "MaritalStatus": "MAR - 1",
         "BirthPlace": "POBP: states and DC in FIPS order, then five island areas",
-        "Education": "SCHL: {1} {2-7} {8-9} {10-11}, then 12..24 one each", "WorkClass": "COW - 1",
-        "Income": "min(49, max(0, PINCP) // 4000)", "Occupation": "OCCP // 200",
+        "Education": "SCHL: {1} {2-7} {8-9} {10-11}, then 12..24 one each",
+        "WorkClass": "COW - 1",
+        "Income": "min(49, max(0, PINCP) // 4000)",
+        "Occupation": "OCCP // 200",
     }
-    about = {
-        name: {"size": SIZES[name], "ordered": name in ORDERED, "recode": recode[name], "labels": labels[name]}
-        for name in names
-    }
+    about = {name: {"size": SIZES[name], "ordered": name in ORDERED, "recode": recode[name], "labels": labels[name]} for name in names}
     (OUT / "recodes.json").write_text(json.dumps(about, indent=1) + "\n")
 
 

@@ -19,7 +19,7 @@ from ldiv.datasets.acs import columns, domains
 
 OUT = Path(__file__).parents[1] / "ldiv" / "datasets" / "data" / "census.npz"
 CHUNK = 1 << 14
-PRIOR = 0.01                # pseudo-count of a value in a component: no zero that one more person would refute
+PRIOR = 0.01  # pseudo-count of a value in a component: no zero that one more person would refute
 
 
 def fit(components: int = 150, rounds: int = 60, seed: int = 2010) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -42,7 +42,7 @@ def fit(components: int = 150, rounds: int = 60, seed: int = 2010) -> tuple[np.n
             base = np.log(weight).astype(np.float32)
         likelihood = 0.0
         for at in range(0, n, CHUNK):
-            part = codes[:, at:at + CHUNK]
+            part = codes[:, at : at + CHUNK]
             score = base + logs[0][part[0]]
             for j in range(1, len(logs)):
                 score += logs[j][part[j]]
@@ -50,7 +50,7 @@ def fit(components: int = 150, rounds: int = 60, seed: int = 2010) -> tuple[np.n
             np.exp(score - top, out=score)
             total = score.sum(axis=1, keepdims=True)
             likelihood += float((np.log(total) + top).sum())
-            members[at:at + CHUNK] = score / total
+            members[at : at + CHUNK] = score / total
         print(f"round {turn + 1}: mean log-likelihood {likelihood / n:.5f}, {time.perf_counter() - started:.1f} s", flush=True)
     return weight, tables
 
@@ -65,7 +65,8 @@ if __name__ == "__main__":
     weight, tables = fit(*map(int, sys.argv[1:]))
     order = np.argsort(-weight)
     np.savez_compressed(
-        OUT, weight=fractions(weight[order]),
+        OUT,
+        weight=fractions(weight[order]),
         **{name: fractions(table[:, order]) for name, table in zip(domains(), tables, strict=True)},
     )
     print(OUT.stat().st_size, "bytes")

@@ -11,7 +11,7 @@ _path = sys.path[:]
 sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != _ROOT]
 try:
     import ldiv  # noqa: F401
-except ImportError:         # a build in place, without an installation
+except ImportError:  # a build in place, without an installation
     pass
 finally:
-    sys.path[:] = _path if str(_ROOT) in _path else [*_path, str(_ROOT)]     # for `experiments`; asv imports this folder alone
+    sys.path[:] = _path if str(_ROOT) in _path else [*_path, str(_ROOT)]  # for `experiments`; asv imports this folder alone

@@ -23,7 +23,7 @@ from ldiv.prices import Ascent, Market
 __all__ = ["AIMS", "Aim"]
 
 L = 6
-MIDDLE = ("Age", "BirthPlace", "Education", "WorkClass")       # d = 4 with large domains
+MIDDLE = ("Age", "BirthPlace", "Education", "WorkClass")  # d = 4 with large domains
 
 
 @dataclass(frozen=True)
@@ -101,18 +101,15 @@ def framed(kind: str) -> Callable[[], tuple[float, str]]:
 
 def peak_memory() -> tuple[float, str]:
     """Bytes a row that TP takes above the codes, in a process of its own. Linux only."""
-    script = (
-        "from experiments.benchmarks.aims import tp_peak\n"
-        "print(tp_peak())"
-    )
+    script = "from experiments.benchmarks.aims import tp_peak\nprint(tp_peak())"
     grown = float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout)
     return grown, "growth of the process's peak over the codes"
 
 
 def tp_peak() -> float:
     data = table(QI, 2_000_000)
-    ldiv.solve(table(FIRST, 600_000).head(1000), 2, algorithm="tp")        # code pages and buffers
-    Path("/proc/self/clear_refs").write_text("5")           # resets the peak
+    ldiv.solve(table(FIRST, 600_000).head(1000), 2, algorithm="tp")  # code pages and buffers
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = _status("VmRSS")
     ldiv.solve(fresh(data), L, algorithm="tp")
     return (_status("VmHWM") - before) / data.n

@@ -19,7 +19,7 @@ from ldiv.datasets.census import occ, sal
 from ldiv.microdata import Microdata
 
 ALGORITHMS = ("tp", "tp+", "hilbert")
-WHOLE: list[Microdata] = []         # loaded before the processes are forked
+WHOLE: list[Microdata] = []  # loaded before the processes are forked
 
 
 def one_table(job: tuple[int, tuple[str, ...]]) -> Counter[str]:
@@ -56,8 +56,10 @@ def main(processes: int = 2) -> None:
     print(file=sys.stderr)
     minutes = (time.perf_counter() - started) / 60
     parts = ", ".join(f"{what} {total[what]:.0f} s" for what in ("cells", *ALGORITHMS, "KL"))
-    print(f"{len(jobs)} tables of {N:,} rows, l = {LEVELS[0]} .. {LEVELS[-1]}, {processes} processes: {minutes:.1f} minutes "
-          f"({'pass' if minutes <= 15 else 'short'}, aim 15); process seconds: {parts}")
+    print(
+        f"{len(jobs)} tables of {N:,} rows, l = {LEVELS[0]} .. {LEVELS[-1]}, {processes} processes: {minutes:.1f} minutes "
+        f"({'pass' if minutes <= 15 else 'short'}, aim 15); process seconds: {parts}"
+    )
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Algorithms:
 
     def setup(self, n: int, d: int, l: int, algorithm: str) -> None:
         if algorithm in ("tds", "mondrian") and (n > 100_000 or d > 4):
-            raise NotImplementedError       # asv: skip
+            raise NotImplementedError  # asv: skip
         self.data = table(DS[d], n)
 
     def time_solve(self, n: int, d: int, l: int, algorithm: str) -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
-os.environ.setdefault("POLARS_MAX_THREADS", "2")       # before polars is imported
+os.environ.setdefault("POLARS_MAX_THREADS", "2")  # before polars is imported
 
 import polars as pl  # noqa: E402
 

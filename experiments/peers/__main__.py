@@ -101,11 +101,17 @@ def main() -> int:
 def table(rows: list[dict[str, Any]], l: int) -> str:
     """The rows as Markdown."""
     head = ["tool", "rows", "QI cells not a value any more", f"{l}-diverse by our check", "true l", "groups", "seconds", "MB of the process", "note"]
-    lines = [f"UCI Adult, complete rows, {len(QI)} quasi-identifiers, {SENSITIVE}, l = {l}.", "", "| " + " | ".join(head) + " |",
-             "|" + " --- |" * len(head)]
+    lines = [
+        f"UCI Adult, complete rows, {len(QI)} quasi-identifiers, {SENSITIVE}, l = {l}.",
+        "",
+        "| " + " | ".join(head) + " |",
+        "|" + " --- |" * len(head),
+    ]
     for row in rows:
-        cells = [f"{x:,.2f}" if isinstance(x, float) else ("yes" if x is True else "no" if x is False else f"{x:,}" if isinstance(x, int) else x)
-                 for x in row.values()]
+        cells = [
+            f"{x:,.2f}" if isinstance(x, float) else ("yes" if x is True else "no" if x is False else f"{x:,}" if isinstance(x, int) else x)
+            for x in row.values()
+        ]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 

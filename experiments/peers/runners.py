@@ -12,7 +12,7 @@ def anonypy(table, qi, sensitive, l):
 
     table = table.astype({name: "category" for name in table.columns if table[name].dtype.kind not in "iuf"})
     rows = pd.DataFrame(peer.Preserver(table, qi, sensitive).anonymize_l_diversity(k=l, l=l))
-    for name in qi:         # each value comes in a list of its own
+    for name in qi:  # each value comes in a list of its own
         rows[name] = [value[0] if isinstance(value, list) else value for value in rows[name]]
     return rows.loc[rows.index.repeat(rows["count"]), [*qi, sensitive]]
 
@@ -22,7 +22,13 @@ def anonypyx(table, qi, sensitive, l):
 
     table = table.astype({name: "category" for name in table.columns if table[name].dtype.kind not in "iuf"})
     rows = peer.Anonymiser(
-        table, k=l, l=l, algorithm="Mondrian", feature_columns=qi, sensitive_column=sensitive, generalisation_strategy="human-readable",
+        table,
+        k=l,
+        l=l,
+        algorithm="Mondrian",
+        feature_columns=qi,
+        sensitive_column=sensitive,
+        generalisation_strategy="human-readable",
     ).anonymise()
     return rows.loc[rows.index.repeat(rows["count"]), [*qi, sensitive]]
 

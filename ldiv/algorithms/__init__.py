@@ -64,7 +64,7 @@ def _guarded(name: str, solve: Callable[..., Release]) -> Callable[..., Release]
             raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
         l = validate_l(l)
         require_eligible(c, l)
-        if options.get("seed", 0) is None:      # as if not said: an algorithm without choices need not know the word
+        if options.get("seed", 0) is None:  # as if not said: an algorithm without choices need not know the word
             del options["seed"]
         release = solve(c, l, **check_options(name, solve, options))
         if type(release) is not Release:
@@ -73,7 +73,7 @@ def _guarded(name: str, solve: Callable[..., Release]) -> Callable[..., Release]
             raise UnsafeReleaseError(f"{name}: returned the release of another table")
         return release if release.l == l else replace(release, l=l)
 
-    guarded._guards = solve     # type: ignore[attr-defined]
+    guarded._guards = solve  # type: ignore[attr-defined]
     return guarded
 
 
@@ -151,7 +151,7 @@ def _load() -> None:
     for point in _points():
         try:
             _enter(point)
-        except Exception as error:      # noqa: BLE001  whatever is wrong with it
+        except Exception as error:  # noqa: BLE001  whatever is wrong with it
             warnings.warn(f"the algorithm {point.name!r} of {point.value!r} is left out: {type(error).__name__}: {error}", stacklevel=3)
 
 

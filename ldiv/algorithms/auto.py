@@ -21,8 +21,14 @@ __all__ = ["auto"]
     source="this project; docs/near-optimal.md",
 )
 def auto(
-    contingency: Contingency, l: int, *, seed: int | None = None, effort: str = "default", time_limit: float | None = None,
-    threads: int | None = None, progress: Callable[[str], None] | None = None,
+    contingency: Contingency,
+    l: int,
+    *,
+    seed: int | None = None,
+    effort: str = "default",
+    time_limit: float | None = None,
+    threads: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Release:
     """What :func:`ldiv.anonymize` does unless told otherwise.
 
@@ -58,7 +64,5 @@ def auto(
     """
     if effort == "fast":
         return replace(cascade(contingency, l, seed=seed), algorithm="auto")
-    release = lagrangian(
-        contingency, l, seed=seed, effort=effort, time_limit=time_limit, threads=threads, progress=progress
-    )
+    release = lagrangian(contingency, l, seed=seed, effort=effort, time_limit=time_limit, threads=threads, progress=progress)
     return replace(release, algorithm="auto")

@@ -20,7 +20,7 @@ from ldiv.release import Release
 
 __all__ = ["Entries", "cascade", "descend"]
 
-SUBSETS = 1000              # levels with more projections than this are passed over: tables of more than a dozen attributes
+SUBSETS = 1000  # levels with more projections than this are passed over: tables of more than a dozen attributes
 
 
 class Entries:
@@ -42,7 +42,11 @@ class Entries:
 
     def release(self, contingency: Contingency, **about: object) -> Release:
         return Release.from_entries(
-            contingency, np.concatenate(self.group), np.concatenate(self.cell), np.concatenate(self.count), **about,  # type: ignore[arg-type]
+            contingency,
+            np.concatenate(self.group),
+            np.concatenate(self.cell),
+            np.concatenate(self.count),
+            **about,  # type: ignore[arg-type]
         )
 
 
@@ -78,7 +82,7 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
                 continue
             projected, item = part.project(subset)
             result = split(projected, l, seed)
-            if not result.kept.any():       # phases two and three took back all that phase one kept
+            if not result.kept.any():  # phases two and three took back all that phase one kept
                 continue
             taken = hand_out(item, result.kept, part.count)
             entries.add(projected.group_of_cell[item], cells, taken, projected.groups)
@@ -136,7 +140,7 @@ def cascade(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     if part.n:
         descend(part, chosen, l, entries, seed)
     release = entries.release(c, l=l, algorithm="cascade", info=result.info)
-    rival = refine(c, l, result)      # TP+
+    rival = refine(c, l, result)  # TP+
     if rival.cost < release.cost:
         return replace(rival, algorithm="cascade")
     return release

@@ -26,9 +26,9 @@ from ldiv.release import Release
 
 __all__ = ["exact", "fewest_stars", "fewest_tuples", "matching"]
 
-MOST_ROWS = 1 << 31         # programs are solved in floating point, where larger whole numbers come out wrong
+MOST_ROWS = 1 << 31  # programs are solved in floating point, where larger whole numbers come out wrong
 MOST_COST = 1 << 40
-MOST_PAIRS = 8_000          # to be matched: a table of distances of half a gigabyte
+MOST_PAIRS = 8_000  # to be matched: a table of distances of half a gigabyte
 MOST_PRODUCTS = 50_000_000  # entries of the program for tuples
 
 
@@ -87,9 +87,7 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
         entries.add(np.zeros(cells, dtype=np.int64), numbers, c.count - kept, 1)
         start = entries.release(c, l=l, algorithm="exact")
         tuples = int(c.n - kept.sum())
-    return replace(
-        start, algorithm="exact", info={**start.info, "optimal": bound >= tuples, "tuple_bound": bound, "tuples": tuples}
-    )
+    return replace(start, algorithm="exact", info={**start.info, "optimal": bound >= tuples, "tuple_bound": bound, "tuples": tuples})
 
 
 def fewest_stars(
@@ -116,16 +114,14 @@ def fewest_stars(
         )
     started = time.monotonic()
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    start = lagrangian(
-        c, l, effort=replace(chosen, patterns=1 << c.d), threads=1, time_limit=None if time_limit is None else time_limit / 2
-    )
+    start = lagrangian(c, l, effort=replace(chosen, patterns=1 << c.d), threads=1, time_limit=None if time_limit is None else time_limit / 2)
     prices = start.info.get("prices")
     bound = start.info["bound"]
     if bound >= start.cost or prices is None:
         return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
     market = Market(c, l, c.d, threads=1)
     place = market.place()
-    paid = market.costs(prices)[place]                                          # (P, C), exact
+    paid = market.costs(prices)[place]  # (P, C), exact
     least = paid.min(axis=0)
     total = dot(c.count, least)
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
@@ -145,14 +141,19 @@ def fewest_stars(
     stars = np.array(market.stars)[pattern]
     budget = csr_matrix(stars[None, :].astype(float))
     solved = integer_program(
-        stars.astype(float), [eligible, budget], np.append(np.zeros(len(used)), most), np.zeros(variables), c.count[cell],
-        None if time_limit is None else time_limit - (time.monotonic() - started), equal=(every, c.count),
+        stars.astype(float),
+        [eligible, budget],
+        np.append(np.zeros(len(used)), most),
+        np.zeros(variables),
+        c.count[cell],
+        None if time_limit is None else time_limit - (time.monotonic() - started),
+        equal=(every, c.count),
     )
     info: dict[str, Any] = {"variables": variables, "all_variables": int(paid.size)}
     if solved.bound is not None:
         # The program knows only better releases than the one there: what it proves is the lesser of the two.
         bound = max(bound, min(most + 1, math.ceil(solved.bound - 1e-6)))
-    if solved.infeasible:                                       # there is none
+    if solved.infeasible:  # there is none
         bound = most + 1
     best = start
     if solved.x is not None:
@@ -164,7 +165,7 @@ def fewest_stars(
             best = found
     bound = min(bound, best.cost)
     info["prices"] = prices
-    if bound > start.info["bound"]:         # more than they prove
+    if bound > start.info["bound"]:  # more than they prove
         info["proof"] = "exact"
     return replace(best, algorithm="exact", info={**info, "bound": bound, "optimal": bound == best.cost})
 
@@ -191,7 +192,7 @@ def matching(contingency: Contingency, l: int) -> Release:
         raise InputError(
             f"too large for an exact answer: {pairs_left:,} pairs of rows to be matched, at most {MOST_PAIRS:,} can be; use algorithm='lagrangian'"
         )
-    here = [np.minimum(side, paired[group]) for side in sides]       # one cell a value and group
+    here = [np.minimum(side, paired[group]) for side in sides]  # one cell a value and group
     entries.add(group, cells, here[0] + here[1], c.groups)
     for side, gone in zip(sides, here, strict=True):
         left.append(np.repeat(cells, side - gone))
@@ -203,7 +204,7 @@ def matching(contingency: Contingency, l: int) -> Release:
     pairs = np.arange(len(first))
     ones = np.ones(len(first), dtype=np.int64)
     entries.add(pairs, left[0][first], ones, len(pairs))
-    entries.add(pairs - len(pairs), left[1][second], ones, 0)        # the same groups again
+    entries.add(pairs - len(pairs), left[1][second], ones, 0)  # the same groups again
     release = entries.release(c, l=l, algorithm="exact")
     return replace(release, info={"optimal": True, "bound": release.cost, "proof": "exact"})
 
@@ -215,8 +216,14 @@ def matching(contingency: Contingency, l: int) -> Release:
     source="integer programs on cells; the paper's section 3 for two values; docs/near-optimal.md",
 )
 def exact(
-    contingency: Contingency, l: int, *, seed: int | None = None, objective: str = "stars", time_limit: float | None = None,
-    effort: str | Effort = "default", target: int | None = None,
+    contingency: Contingency,
+    l: int,
+    *,
+    seed: int | None = None,
+    objective: str = "stars",
+    time_limit: float | None = None,
+    effort: str | Effort = "default",
+    target: int | None = None,
 ) -> Release:
     """The optimum, or the best found within a time limit with a proven bound.
 

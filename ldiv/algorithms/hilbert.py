@@ -70,7 +70,7 @@ def hilbert(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     >>> ldiv.solve(data, l=2, algorithm="hilbert").codes.tolist()
     [[0, -1], [0, -1], [3, -1], [3, -1]]
     """
-    if l == 1:      # every row may stand alone
+    if l == 1:  # every row may stand alone
         cells = np.arange(len(contingency.count), dtype=np.int32)
         return Release.from_entries(contingency, contingency.group_of_cell, cells, contingency.count, l=l, algorithm="hilbert")
     group, cell, rows = group_along_curve(contingency, l)
@@ -124,6 +124,11 @@ def refine(contingency: Contingency, l: int, result: Split) -> Release:
     group, cell, rows = group_along_curve(residue, l)
     kept = np.flatnonzero(result.kept).astype(np.int32)
     return Release.from_entries(
-        c, np.concatenate([c.group_of_cell[kept], c.groups + group]), np.concatenate([kept, cells[cell]]),
-        np.concatenate([result.kept[kept], rows]), l=l, algorithm="tp+", info=result.info,
+        c,
+        np.concatenate([c.group_of_cell[kept], c.groups + group]),
+        np.concatenate([kept, cells[cell]]),
+        np.concatenate([result.kept[kept], rows]),
+        l=l,
+        algorithm="tp+",
+        info=result.info,
     )

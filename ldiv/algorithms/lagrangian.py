@@ -61,8 +61,12 @@ class Effort(Plan):
 
 
 PARTS: dict[str, Argument] = {
-    "patterns": Whole("patterns", least=1), "budget": Whole("budget", least=0), "sweeps": Whole("sweeps", least=1, most=1 << 30),
-    "tolerance": Number("tolerance", optional=True), "dives": Whole("dives", most=1 << 20), "dive_sweeps": Whole("dive_sweeps", most=1 << 30),
+    "patterns": Whole("patterns", least=1),
+    "budget": Whole("budget", least=0),
+    "sweeps": Whole("sweeps", least=1, most=1 << 30),
+    "tolerance": Number("tolerance", optional=True),
+    "dives": Whole("dives", most=1 << 20),
+    "dive_sweeps": Whole("dive_sweeps", most=1 << 30),
     "rounds": Whole("rounds", most=1 << 20),
 }
 
@@ -71,8 +75,8 @@ EFFORTS = {
     "default": Effort(99, 8_000_000, 100, 5e-3, 10, 10, 4),
     "best": Effort(120, 60_000_000, 200, 1e-3, 20, 25, 30),
 }
-MANY = 512                      # patterns beyond which the sweeps cost more than they bring
-EVERYTHING = 120_000_000        # patterns times cells that fit memory: about 3 GB
+MANY = 512  # patterns beyond which the sweeps cost more than they bring
+EVERYTHING = 120_000_000  # patterns times cells that fit memory: about 3 GB
 
 
 def sweeps_for(effort: Effort, l: int) -> int:
@@ -93,7 +97,7 @@ def affordable(contingency: Contingency, effort: Effort) -> int:
     return most
 
 
-COUNTABLE = 1 << 30             # rows up to which they are assigned one by one; the ledger counts those of a cell in 32 bits
+COUNTABLE = 1 << 30  # rows up to which they are assigned one by one; the ledger counts those of a cell in 32 bits
 
 
 def unit_for(rows: int) -> int:
@@ -105,7 +109,7 @@ HEAT, STEP = (0.2, 0.01), (0.2, 0.004)
 DIVE_HEAT, DIVE_STEP = 0.03, 0.02
 PASSES = 8
 PLACE_LOOKS = 200_000_000
-LOOKS = 64_000                  # of rebuilding, for each cell, over the number of patterns: these wait for memory
+LOOKS = 64_000  # of rebuilding, for each cell, over the number of patterns: these wait for memory
 
 
 class Assignment:
@@ -114,8 +118,8 @@ class Assignment:
     def __init__(self, market: Market) -> None:
         self.market = market
         self.left = market.contingency.count.copy()
-        self.given = [np.zeros(items, dtype=np.int64) for items in market.items]           # rows of each item
-        self.rows: list[NDArray[np.int64] | None] = [None] * len(market.patterns)           # of each cell, by pattern
+        self.given = [np.zeros(items, dtype=np.int64) for items in market.items]  # rows of each item
+        self.rows: list[NDArray[np.int64] | None] = [None] * len(market.patterns)  # of each cell, by pattern
 
     def absorb(self, p: int, proposal: NDArray[np.int64], keep: float = 0.0) -> None:
         """Give a pattern the proposed rows as far as its groups stay l-eligible with them: phase one on what is there and what is new.
@@ -166,8 +170,18 @@ class Assignment:
                 rows[p] = mine
         given = np.concatenate(self.given)
         ledger = Ledger(
-            market.item, market.offset, group_of_item, indptr, np.array(market.stars, dtype=np.int32), market.finer, cells,
-            bounds, given, rows, self.left, market.l,
+            market.item,
+            market.offset,
+            group_of_item,
+            indptr,
+            np.array(market.stars, dtype=np.int32),
+            market.finer,
+            cells,
+            bounds,
+            given,
+            rows,
+            self.left,
+            market.l,
         )
         ledger.improve(PASSES)
         # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
@@ -210,7 +224,15 @@ class Assignment:
         column_indptr = np.searchsorted(sensitive[column], np.arange(c.m + 1)).astype(np.int64)
         values = np.arange(c.m, dtype=np.int32)
         run = Refinement(
-            Histogram(indptr, kept, size, height), sensitive, group_of_item, residue, market.l, column, column_indptr, order, values,
+            Histogram(indptr, kept, size, height),
+            sensitive,
+            group_of_item,
+            residue,
+            market.l,
+            column,
+            column_indptr,
+            order,
+            values,
             values,
         )
         run.phase_two()
@@ -250,9 +272,7 @@ def rounding(market: Market, ascent: Ascent) -> Assignment:
     return state
 
 
-def diving(
-    market: Market, ascent: Ascent, effort: Effort, deadline: float, progress: Callable[[str], None] | None
-) -> Assignment:
+def diving(market: Market, ascent: Ascent, effort: Effort, deadline: float, progress: Callable[[str], None] | None) -> Assignment:
     """Fix the groups that rounding hardly changes, let prices settle for the others, and again."""
     state = Assignment(market)
     for turn in range(effort.dives):
@@ -271,9 +291,7 @@ def diving(
     return state
 
 
-def polish(
-    market: Market, ascent: Ascent, effort: Effort, info: dict[str, Any], deadline: float, progress: Callable[[str], None] | None
-) -> None:
+def polish(market: Market, ascent: Ascent, effort: Effort, info: dict[str, Any], deadline: float, progress: Callable[[str], None] | None) -> None:
     """Colder and smaller steps until the bound has converged; the best prices stand in `info`."""
     assert effort.tolerance is not None
     heat, step = HEAT[1], STEP[1]
@@ -296,8 +314,14 @@ def polish(
     source="this project; docs/near-optimal.md",
 )
 def lagrangian(
-    contingency: Contingency, l: int, *, seed: int | None = None, effort: str | Effort = "default",
-    time_limit: float | None = None, threads: int | None = None, progress: Callable[[str], None] | None = None,
+    contingency: Contingency,
+    l: int,
+    *,
+    seed: int | None = None,
+    effort: str | Effort = "default",
+    time_limit: float | None = None,
+    threads: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Release:
     """Near-optimal stars with a certificate, by Lagrangian prices on the eligibility constraints.
 
@@ -336,7 +360,7 @@ def lagrangian(
     """
     c = contingency
     deadline = time.monotonic() + time_limit if time_limit is not None else np.inf
-    best = (        # never worse than these: other shares may round worse
+    best = (  # never worse than these: other shares may round worse
         lagrangian(c, l, seed=seed, time_limit=time_limit, threads=threads, progress=progress) if effort == "best" else cascade(c, l, seed=seed)
     )
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
@@ -351,7 +375,7 @@ def lagrangian(
     sweeps = ascent.run(coarse.count, sweeps_for(chosen, l), HEAT, STEP, deadline, progress)
     prices = ascent.prices()
     info = {"bound": market.bound(prices), "prices": prices, "sweeps": sweeps}
-    candidates = [rounding(market, ascent)]     # from the softer shares: harder ones round worse
+    candidates = [rounding(market, ascent)]  # from the softer shares: harder ones round worse
     if chosen.tolerance is not None:
         polish(market, ascent, chosen, info, deadline, progress)
     if chosen.dives and time.monotonic() < deadline:

@@ -37,8 +37,15 @@ def transform(release: Release, nodes: bool = False) -> Release:
     group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     published, subdomains = boxes(c, group, c.group_of_cell[release.cell], release.groups, nodes)
     return Release.from_entries(
-        c, group, release.cell, release.count, l=release.l, algorithm=f"multidim of {release.algorithm}",
-        published=published, subdomains=subdomains, info=release.info,
+        c,
+        group,
+        release.cell,
+        release.count,
+        l=release.l,
+        algorithm=f"multidim of {release.algorithm}",
+        published=published,
+        subdomains=subdomains,
+        info=release.info,
     )
 
 
@@ -49,9 +56,7 @@ def transform(release: Release, nodes: bool = False) -> Release:
     source="Xiao, Yi, Tao, EDBT 2010, section 6, arXiv:0912.5426",
     suppression=False,
 )
-def multidim(
-    contingency: Contingency, l: int, *, seed: int | None = None, of: str = "tp+", nodes: bool = False, **options: Any
-) -> Release:
+def multidim(contingency: Contingency, l: int, *, seed: int | None = None, of: str = "tp+", nodes: bool = False, **options: Any) -> Release:
     """Another algorithm's release with each star replaced by what its group holds.
 
     Parameters

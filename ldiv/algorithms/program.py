@@ -16,8 +16,8 @@ from ldiv.errors import LdivError
 
 __all__ = ["Solved", "integer_program"]
 
-SHORT = 2.0                 # seconds within which most programs are solved: those are solved here
-GRACE = 1.0                 # seconds between HiGHS's own limit and the end: a process has to start, and to tell
+SHORT = 2.0  # seconds within which most programs are solved: those are solved here
+GRACE = 1.0  # seconds between HiGHS's own limit and the end: a process has to start, and to tell
 INFEASIBLE = 2
 
 # HiGHS does not look at signals, and looks at its clock when it suits it: what takes long runs in a process of its own, which can be ended.
@@ -48,8 +48,13 @@ class Solved:
 
 
 def integer_program(
-    cost: NDArray[np.float64], upper: list[Any], limits: NDArray[Any], low: NDArray[Any], high: NDArray[Any],
-    time_limit: float | None = None, equal: tuple[Any, NDArray[Any]] | None = None,
+    cost: NDArray[np.float64],
+    upper: list[Any],
+    limits: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    time_limit: float | None = None,
+    equal: tuple[Any, NDArray[Any]] | None = None,
 ) -> Solved:
     """Minimise cost @ x over whole x from low to high with upper @ x <= limits and equal[0] @ x = equal[1].
 
@@ -75,7 +80,7 @@ def integer_program(
         try:
             answer, _ = child.communicate(pickle.dumps({**job, "options": options}), timeout=left)
         except subprocess.TimeoutExpired:
-            return _solved(found.x, found.mip_dual_bound, found.status)     # what the first seconds brought
+            return _solved(found.x, found.mip_dual_bound, found.status)  # what the first seconds brought
         finally:
             child.kill()
     if child.returncode != 0:

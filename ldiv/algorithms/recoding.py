@@ -52,7 +52,10 @@ class Vocabulary:
 
 
 def boxes(
-    contingency: Contingency, group: NDArray[np.integer], member: NDArray[np.integer], groups: int,
+    contingency: Contingency,
+    group: NDArray[np.integer],
+    member: NDArray[np.integer],
+    groups: int,
     nodes: bool = False,
 ) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
     """What each group publishes if every attribute shows the sub-domain of the values it holds.
@@ -75,6 +78,6 @@ def boxes(
         single = np.diff(bounds) == 1
         published[single, j] = codes[bounds[:-1][single]]
         for g in np.flatnonzero(~single):
-            published[g, j] = vocabulary.cover(codes[bounds[g]:bounds[g + 1]].tolist())
+            published[g, j] = vocabulary.cover(codes[bounds[g] : bounds[g + 1]].tolist())
         subdomains.append(vocabulary.subdomains)
     return published, subdomains

@@ -16,8 +16,8 @@ from ldiv.taxonomy import Taxonomy, information_gain
 
 __all__ = ["mondrian", "taxonomy_of", "tds"]
 
-MOST_COUNTS = 200_000_000       # entries of a table of 1.6 GB
-MOST_SPLITS = 20_000            # a chain of splits costs the square
+MOST_COUNTS = 200_000_000  # entries of a table of 1.6 GB
+MOST_SPLITS = 20_000  # a chain of splits costs the square
 
 
 def taxonomy_of(domain: Domain, counts: NDArray[np.int64]) -> Taxonomy:
@@ -57,13 +57,13 @@ class Specialisation:
             tree = taxonomy_of(domain, counts)
             self.trees.append(tree)
             self.gains.append(information_gain(tree, counts))
-            place = np.zeros(tree.nodes, dtype=np.int32)        # of a node among its siblings
+            place = np.zeros(tree.nodes, dtype=np.int32)  # of a node among its siblings
             for children in tree.children:
                 place[children] = np.arange(len(children))
             self.position.append(place)
         self.order = np.arange(c.groups, dtype=np.int32)
         self.runs = np.array([[0, c.groups]], dtype=np.int64)
-        self.node = np.zeros((1, c.d), dtype=np.int32)          # of each QI-group and attribute
+        self.node = np.zeros((1, c.d), dtype=np.int32)  # of each QI-group and attribute
         histogram = c.histogram
         self.anonymity = c.n / max(int(histogram.max(initial=0)), 1)
         self.ratio = [np.full(tree.nodes, np.inf) for tree in self.trees]
@@ -83,16 +83,22 @@ class Specialisation:
         kinds, kind = np.unique(self.node[groups], axis=0, return_inverse=True)
         kind = kind.ravel()
         for k, nodes in enumerate(kinds):
-            open_ = np.array([len(t.children[v]) if self.valid[j][v] else 0
-                              for j, (t, v) in enumerate(zip(self.trees, nodes, strict=True))], dtype=np.int32)
+            open_ = np.array(
+                [len(t.children[v]) if self.valid[j][v] else 0 for j, (t, v) in enumerate(zip(self.trees, nodes, strict=True))], dtype=np.int32
+            )
             if not open_.any():
                 continue
-            child_of = np.stack([
-                self.children_of_rows(j, int(v)) if open_[j] else np.zeros(c.groups, np.int32) for j, v in enumerate(nodes)
-            ])
+            child_of = np.stack([self.children_of_rows(j, int(v)) if open_[j] else np.zeros(c.groups, np.int32) for j, v in enumerate(nodes)])
             ratio, valid = least_ratios(
-                self.order, np.ascontiguousarray(self.runs[groups[kind == k]]), child_of, open_, c.indptr, c.sensitive,
-                c.count, c.m, self.l,
+                self.order,
+                np.ascontiguousarray(self.runs[groups[kind == k]]),
+                child_of,
+                open_,
+                c.indptr,
+                c.sensitive,
+                c.count,
+                c.m,
+                self.l,
             )
             for j in np.flatnonzero(open_):
                 self.ratio[j][nodes[j]] = min(self.ratio[j][nodes[j]], ratio[:, j].min())
@@ -117,9 +123,7 @@ class Specialisation:
         self.shown[j][node] = False
         self.shown[j][children] = True
         hit = self.node[:, j] == node
-        parts = split_runs(
-            self.order, np.ascontiguousarray(self.runs[hit]), self.children_of_rows(j, node), len(children)
-        )
+        parts = split_runs(self.order, np.ascontiguousarray(self.runs[hit]), self.children_of_rows(j, node), len(children))
         parents = self.node[hit][np.searchsorted(self.runs[hit][:, 1], parts[:, 0], side="right")]
         parents[:, j] = np.array(children, dtype=np.int32)[parts[:, 2]]
         kept = int((~hit).sum())
@@ -189,8 +193,15 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
         published[:, j] = [shown[int(v)] for v in state.node[:, j]]
         subdomains.append(vocabulary.subdomains)
     return Release.from_entries(
-        c, group[c.group_of_cell], np.arange(len(c.count), dtype=np.int32), c.count, l=l, algorithm="tds",
-        published=published, subdomains=subdomains, info={"specialisations": steps},
+        c,
+        group[c.group_of_cell],
+        np.arange(len(c.count), dtype=np.int32),
+        c.count,
+        l=l,
+        algorithm="tds",
+        published=published,
+        subdomains=subdomains,
+        info={"specialisations": steps},
     )
 
 
@@ -238,12 +249,25 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes
     seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)
     offset = np.cumsum([0, *map(len, seen)]).astype(np.int64)
     group = median_splits(
-        np.stack(numbers, axis=1).astype(np.int32), np.concatenate(seen), offset, np.array(c.sizes, dtype=np.int32), c.indptr, c.sensitive, c.count,
-        c.m, l,
+        np.stack(numbers, axis=1).astype(np.int32),
+        np.concatenate(seen),
+        offset,
+        np.array(c.sizes, dtype=np.int32),
+        c.indptr,
+        c.sensitive,
+        c.count,
+        c.m,
+        l,
     )
     groups = int(group.max(initial=-1)) + 1
     published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)
     return Release.from_entries(
-        c, group[c.group_of_cell], np.arange(len(c.count), dtype=np.int32), c.count, l=l, algorithm="mondrian",
-        published=published, subdomains=subdomains,
+        c,
+        group[c.group_of_cell],
+        np.arange(len(c.count), dtype=np.int32),
+        c.count,
+        l=l,
+        algorithm="mondrian",
+        published=published,
+        subdomains=subdomains,
     )

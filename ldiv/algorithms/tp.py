@@ -43,8 +43,10 @@ class Split:
     def info(self) -> dict[str, object]:
         """What the release reports."""
         return {
-            "phase": self.phase, "residue_sizes": self.residue_sizes,
-            "residue_heights": self.residue_heights, "rounds": self.rounds,
+            "phase": self.phase,
+            "residue_sizes": self.residue_sizes,
+            "residue_heights": self.residue_heights,
+            "rounds": self.rounds,
         }
 
 
@@ -73,16 +75,25 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
         rng = np.random.default_rng(seed)
         rng.shuffle(groups)
         rng.shuffle(values)
-    live = np.flatnonzero(kept).astype(np.int32)        # what phase one emptied stays empty
+    live = np.flatnonzero(kept).astype(np.int32)  # what phase one emptied stays empty
     group_of_cell, value = c.group_of_cell, c.sensitive[live]
-    if seed is None:        # cells come by group: a stable sort by value alone, by radix where values fit 16 bits
+    if seed is None:  # cells come by group: a stable sort by value alone, by radix where values fit 16 bits
         column = live[np.argsort(value.astype(np.uint16) if c.m <= 1 << 16 else value, kind="stable")]
     else:
         column = live[np.lexsort((np.argsort(groups)[group_of_cell[live]], value))]
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Refinement(
-        Histogram(c.indptr, kept, size, height), c.sensitive, group_of_cell, residue, l, column, column_indptr,
-        groups, np.argsort(values).astype(np.int32), values, **({} if few is None else {"few": few}),
+        Histogram(c.indptr, kept, size, height),
+        c.sensitive,
+        group_of_cell,
+        residue,
+        l,
+        column,
+        column_indptr,
+        groups,
+        np.argsort(values).astype(np.int32),
+        values,
+        **({} if few is None else {"few": few}),
     )
     phase = 2
     run.phase_two()
@@ -145,5 +156,5 @@ def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     group = np.full(len(cell), c.groups, dtype=np.int32)
     group[: len(stay)] = c.group_of_cell[stay]
     info = result.info
-    del result, stay, leave         # a third of the peak of memory where nearly every row is a cell
+    del result, stay, leave  # a third of the peak of memory where nearly every row is a cell
     return Release.from_entries(c, group, cell, count, l=l, algorithm="tp", info=info)

@@ -5,5 +5,12 @@ from ldiv.bounds.counting import star_bound, tuple_bound
 from ldiv.bounds.proof import Verdict, certify, verify_certificate
 
 __all__ = [
-    "Certificate", "Verdict", "certify", "load_certificate", "save_certificate", "star_bound", "tuple_bound", "verify_certificate",
+    "Certificate",
+    "Verdict",
+    "certify",
+    "load_certificate",
+    "save_certificate",
+    "star_bound",
+    "tuple_bound",
+    "verify_certificate",
 ]

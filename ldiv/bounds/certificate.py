@@ -30,8 +30,8 @@ from ldiv.prices import Prices
 
 __all__ = ["Certificate", "load_certificate", "save_certificate"]
 
-MODE = 0o600                    # nobody else may read it
-MOST_BYTES = 4 << 30            # of all arrays of a file, unpacked
+MODE = 0o600  # nobody else may read it
+MOST_BYTES = 4 << 30  # of all arrays of a file, unpacked
 MOST_HEAD = 16 << 20
 PRIVATE = """This certificate is PRIVATE: do not publish it.
 
@@ -121,8 +121,13 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         raise InputError(f"certificate must be a Certificate, not {shown(certificate)}")
     prices = certificate.prices
     head = {
-        "stars": certificate.stars, "bound": certificate.bound, "proof": certificate.proof,
-        "l": prices.l if prices else None, "most": prices.most if prices else None, **about, "private": PRIVATE.splitlines()[0],
+        "stars": certificate.stars,
+        "bound": certificate.bound,
+        "proof": certificate.proof,
+        "l": prices.l if prices else None,
+        "most": prices.most if prices else None,
+        **about,
+        "private": PRIVATE.splitlines()[0],
     }
     try:
         text = json.dumps(head, sort_keys=True).encode()
@@ -150,7 +155,7 @@ def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
         return _load(Path(path))
     except InputError as error:
         raise InputError(f"{path}: not a certificate: {error}") from None
-    except Exception as error:      # noqa: BLE001  bytes of strangers: zlib, zipfile, tokenize, json and numpy have an error each
+    except Exception as error:  # noqa: BLE001  bytes of strangers: zlib, zipfile, tokenize, json and numpy have an error each
         raise InputError(f"{path}: not a certificate: {type(error).__name__}: {shown(str(error))}") from error
 
 
@@ -176,16 +181,16 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
     proof = PROOF.check(head.get("proof"))
     if (proof == "counting") and values:
         raise InputError("a bound by counting has no prices")
-    return Certificate(head.get("stars"), head.get("bound"), proof, prices), about      # type: ignore[arg-type]
+    return Certificate(head.get("stars"), head.get("bound"), proof, prices), about  # type: ignore[arg-type]
 
 
 def _array(packed: zipfile.ZipFile, name: str, dtype: Any, most: int) -> NDArray[Any]:
     """One array of one dimension, its size looked at before its data."""
     with packed.open(name) as member:
-        version = np.lib.format.read_magic(member)      # type: ignore[no-untyped-call]
+        version = np.lib.format.read_magic(member)  # type: ignore[no-untyped-call]
         if version != (1, 0):
             raise InputError(f"{name} is of version {version}")
-        shape, _, kind = np.lib.format.read_array_header_1_0(member)    # type: ignore[no-untyped-call]
+        shape, _, kind = np.lib.format.read_array_header_1_0(member)  # type: ignore[no-untyped-call]
         if kind != np.dtype(dtype) or len(shape) != 1 or not 0 <= shape[0] <= most:
             raise InputError(f"{name} has shape {shown(shape)} of {kind}, not one dimension of {np.dtype(dtype)}")
         size = shape[0] * kind.itemsize

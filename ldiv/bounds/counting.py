@@ -17,7 +17,7 @@ from ldiv.privacy import require_eligible, validate_l
 
 __all__ = ["star_bound", "tuple_bound"]
 
-SUBSETS = 1000              # more choices of k attributes than this are too many to look at
+SUBSETS = 1000  # more choices of k attributes than this are too many to look at
 
 
 def tuple_bound(data: Microdata | Contingency, l: int) -> int:
@@ -90,12 +90,12 @@ def star_bound(data: Microdata | Contingency, l: int) -> int:
     """
     c, l = _table(data, l)
     total = c.histogram
-    weights = np.sort(c.weights)        # a row with k stars pays at least the k least weights
+    weights = np.sort(c.weights)  # a row with k stars pays at least the k least weights
     bound = 0
     for k in range(c.d):
         if math.comb(c.d, k) > SUBSETS:
-            continue        # leaving a term out only lowers the bound
-        reach = np.zeros(len(c.count), dtype=bool)      # cells of which some projection can keep a row
+            continue  # leaving a term out only lowers the bound
+        reach = np.zeros(len(c.count), dtype=bool)  # cells of which some projection can keep a row
         kept_rows = np.zeros(c.m, dtype=np.int64)
         for subset in combinations(range(c.d), c.d - k):
             part, item = c.project(subset)

@@ -27,7 +27,7 @@ from ldiv.privacy import require_eligible, validate_l
 
 __all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
 
-UNIT = 1 << 20              # prices are in units of 1 / UNIT star
+UNIT = 1 << 20  # prices are in units of 1 / UNIT star
 FITS = 1 << 62
 
 
@@ -188,7 +188,7 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     for k, value in enumerate(prices.values):
         _look(value, k, max(l, c.m), sum(weights))
     kept = [subset for size in range(d, -1, -1) if size >= d - most or size == 0 for subset in combinations(range(d), size)]
-    kept.sort(key=lambda subset: sum(weights) - sum(weights[j] for j in subset))        # stable: else as they come
+    kept.sort(key=lambda subset: sum(weights) - sum(weights[j] for j in subset))  # stable: else as they come
     cap = sum(sorted(weights)[: most + 1]) * UNIT if most < d - 1 else FITS
     least = np.full(len(c.count), cap, dtype=np.int64)
     columns = c.codes[c.group_of_cell]
@@ -221,7 +221,7 @@ def _costs(
     """
     head = _numbered([columns[:, j] for j in subset], [c.sizes[j] for j in subset], len(columns))
     groups = int(head.max(initial=-1)) + 1
-    pair, at = np.unique(head * np.int64(c.m) + c.sensitive, return_inverse=True)      # groups and m are below 2**31
+    pair, at = np.unique(head * np.int64(c.m) + c.sensitive, return_inverse=True)  # groups and m are below 2**31
     of_pair = pair // c.m
     alive = (np.bincount(of_pair, minlength=groups) >= l)[of_pair]
     items = int(np.count_nonzero(alive))

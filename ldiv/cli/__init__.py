@@ -25,7 +25,7 @@ try:
     from ldiv.cli.report import report_command
     from ldiv.cli.verify import verify_command
     from ldiv.errors import LdivError, MissingColumnError, NotEligibleError
-except ImportError as error:        # pragma: no cover
+except ImportError as error:  # pragma: no cover
     print(f"error: the command needs more packages: pip install 'ldiv[cli]' ({error})", file=sys.stderr)
     raise SystemExit(2) from error
 
@@ -33,12 +33,23 @@ __all__ = ["app", "main"]
 
 NO, COULD_NOT, INTERRUPTED = 1, 2, 130
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-                  help="l-diversity by suppression, with guarantees. Exit codes: 0 done or yes, 1 no, 2 could not.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="l-diversity by suppression, with guarantees. Exit codes: 0 done or yes, 1 no, 2 could not.",
+)
 COMMANDS: dict[str, Any] = {
-    "anonymize": anonymize_command, "check": check_command, "audit": audit_command, "max-l": max_l_command, "verify": verify_command,
+    "anonymize": anonymize_command,
+    "check": check_command,
+    "audit": audit_command,
+    "max-l": max_l_command,
+    "verify": verify_command,
     "certify": certify_command,
-    "compare": compare_command, "report": report_command, "datasets": datasets_command, "algorithms": algorithms_command,
+    "compare": compare_command,
+    "report": report_command,
+    "datasets": datasets_command,
+    "algorithms": algorithms_command,
 }
 for name, function in COMMANDS.items():
     app.command(name, cls=Once)(flat(function))
@@ -69,7 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point: errors become one line on stderr and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")       # whatever the terminal cannot show is spelled out
+            stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show is spelled out
     warnings.showwarning = _warn
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
@@ -80,7 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.stdout.flush()
     except OSError as error:
         _complain(f"standard output: {error.strerror or error}")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)            # so that Python does not try again when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python does not try again when it ends
         code = COULD_NOT
     sys.exit(code)
 

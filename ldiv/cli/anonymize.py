@@ -74,12 +74,25 @@ def anonymize_command(
             verdict = verify_written(source, request, target.staged, release, shape)
             if page is not None:
                 again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, publishing, reading)
-                save_report(release, page.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
-                            original=request.original(), written=True)
+                save_report(
+                    release,
+                    page.staged,
+                    {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
+                    original=request.original(),
+                    written=True,
+                )
             if proof is not None and bound is not None:
                 save_certificate(
-                    bound, proof.staged, l=l, qi=source.qi, sensitive=source.sensitive[0], rows=release.n, weights=request.weights,
-                    numbers=sorted(request.domains), na=source.na)
+                    bound,
+                    proof.staged,
+                    l=l,
+                    qi=source.qi,
+                    sensitive=source.sensitive[0],
+                    rows=release.n,
+                    weights=request.weights,
+                    numbers=sorted(request.domains),
+                    na=source.na,
+                )
             outputs.commit()
     if shape.is_text:
         for name, count in formula_columns(published).items():
@@ -148,9 +161,7 @@ def write_release(published: Any, target: Target, source: Source) -> None:
     """Write the release to its staged file; a text file is written as its source was."""
     reading, opened = source.reading, source.opened
     shape = format_of_name(target.staged)
-    write_table(
-        published, target.staged, delimiter=delimiter_of(source, shape), header=reading.names is None, dialect=opened.dialect,
-        na=source.na)
+    write_table(published, target.staged, delimiter=delimiter_of(source, shape), header=reading.names is None, dialect=opened.dialect, na=source.na)
 
 
 def verify_written(source: Source, request: Request, staged: Path, release: Release, shape: Format) -> Verdict:
@@ -167,9 +178,16 @@ def verify_written(source: Source, request: Request, staged: Path, release: Rele
     delimiter, na = (delimiter_of(source, shape), source.na) if shape.is_text else (None, None)
     written = open_table([staged], delimiter=delimiter, names=names, na=na, unpack_limit=1 << 62).table
     publication = release.publication
-    rows = np.arange(release.n) if publication is None or publication.rows is None else publication.rows    # an order that was kept is kept
+    rows = np.arange(release.n) if publication is None or publication.rows is None else publication.rows  # an order that was kept is kept
     verdict = verify_tables(
-        source.table, written, source.qi, source.sensitive, release.l, star=request.asking.star, hierarchies=request.trees, rows=rows,
+        source.table,
+        written,
+        source.qi,
+        source.sensitive,
+        release.l,
+        star=request.asking.star,
+        hierarchies=request.trees,
+        rows=rows,
     )
     if not verdict:
         raise UnsafeReleaseError(f"the written release is withheld, {verdict}")
@@ -184,8 +202,14 @@ def bound_of(release: Release) -> Certificate | None:
 def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[str, Any]:
     """A release in numbers."""
     return {
-        "algorithm": algorithm, "l": release.l, "rows": release.n, "groups": release.groups, "stars": release.stars, "cost": release.cost,
-        "stars_by_attribute": {str(name): stars for name, stars in release.stars_by_attribute.items()}, "suppressed_rows": release.suppressed_rows,
+        "algorithm": algorithm,
+        "l": release.l,
+        "rows": release.n,
+        "groups": release.groups,
+        "stars": release.stars,
+        "cost": release.cost,
+        "stars_by_attribute": {str(name): stars for name, stars in release.stars_by_attribute.items()},
+        "suppressed_rows": release.suppressed_rows,
         "bound": bound.bound if bound is not None else None,
         "ratio": bound.ratio if bound is not None and bound.ratio != float("inf") else None,
         "proof": bound.proof if bound is not None else None,

@@ -32,18 +32,25 @@ def certify_command(
         raise InputError("--missing-qi and --missing-sensitive do not apply: a missing value is one more value here")
     claim, about = load_certificate(certificate)
     qi, sensitive, l, *_ = subject(about, certificate)
-    source = Source([file], reading, Columns(list(map(str, qi)), [str(sensitive)]), Voice(saying.quiet), others=[release] if release is not None else [])
+    source = Source(
+        [file], reading, Columns(list(map(str, qi)), [str(sensitive)]), Voice(saying.quiet), others=[release] if release is not None else []
+    )
     if reading.na is None and isinstance(about.get("na"), str):
         source.na = about["na"]
     source.read()
     domains = source.domains(say=False)
-    if isinstance(about.get("numbers"), list):      # the same columns are numbers as when it was made: the proof goes by their order
+    if isinstance(about.get("numbers"), list):  # the same columns are numbers as when it was made: the proof goes by their order
         domains = {name: domain for name, domain in domains.items() if name in about["numbers"]}
     data = Microdata.from_frame(source.table, qi, sensitive, domains=domains, missing={"qi": "value", "sensitive": "value"}, keep=False)
     found = judge(data, claim, about, certificate)
     lines, holds = [str(found)], bool(found)
     facts: dict[str, Any] = {
-        "l": l, "qi": qi, "sensitive": sensitive, "claimed": found.bound, "proven": found.proven, "contradiction": found.contradiction,
+        "l": l,
+        "qi": qi,
+        "sensitive": sensitive,
+        "claimed": found.bound,
+        "proven": found.proven,
+        "contradiction": found.contradiction,
         "checkable": found.checkable,
     }
     if release is not None:

@@ -56,7 +56,11 @@ def _list(sensitive: str, report: CheckReport, limit: int) -> None:
 
 def _facts(report: CheckReport, limit: int) -> dict[str, Any]:
     return {
-        "l_diverse": bool(report), "max_l": report.max_l, "rows": report.rows, "groups": report.groups, "violating_groups": len(report.violations),
+        "l_diverse": bool(report),
+        "max_l": report.max_l,
+        "rows": report.rows,
+        "groups": report.groups,
+        "violating_groups": len(report.violations),
         "violations": [
             {"group": {str(name): value for name, value in v.group.items()}, "rows": v.rows, "value": v.value, "count": v.count, "allowed": v.allowed}
             for v in report.violations[:limit]

@@ -26,9 +26,17 @@ from ldiv.release import Release
 __all__ = ["compare_command"]
 
 HEADS = {
-    "l": "l", "algorithm": "algorithm", "stars": "stars", "share": "% of QI cells", "ratio": "ratio to the bound",
+    "l": "l",
+    "algorithm": "algorithm",
+    "stars": "stars",
+    "share": "% of QI cells",
+    "ratio": "ratio to the bound",
     "suppressed_rows": "rows with a star",
-    "groups": "groups", "kl": "KL (nats)", "seconds": "seconds", "megabytes": "MB allocated at peak", "note": "",
+    "groups": "groups",
+    "kl": "KL (nats)",
+    "seconds": "seconds",
+    "megabytes": "MB allocated at peak",
+    "note": "",
 }
 
 
@@ -60,7 +68,7 @@ def compare_command(
         target = outputs.add(output, "the comparison", name="comparison.csv" if output == "-" else None) if output is not None else None
         source.read()
         request.fit()
-        for name in algorithms:         # what is loaded on first use is no part of the seconds
+        for name in algorithms:  # what is loaded on first use is no part of the seconds
             _warm(name)
         parts = request.codes()
         rows = []
@@ -110,8 +118,12 @@ def _measure(row: dict[str, Any], release: Release) -> int:
     """Fill in what the release is worth; returns the bound it proves, 0 where there is none."""
     bound = bound_of(release)
     row |= {
-        "stars": release.stars, "share": 100 * release.stars / max(release.n * release.d, 1), "suppressed_rows": release.suppressed_rows,
-        "groups": release.groups, "kl": kl_divergence(release), "cost": release.cost if bound is not None else None,
+        "stars": release.stars,
+        "share": 100 * release.stars / max(release.n * release.d, 1),
+        "suppressed_rows": release.suppressed_rows,
+        "groups": release.groups,
+        "kl": kl_divergence(release),
+        "cost": release.cost if bound is not None else None,
     }
     return bound.bound if bound is not None else 0
 

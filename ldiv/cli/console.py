@@ -25,7 +25,7 @@ def shown(value: Any, longest: int = LONGEST_VALUE) -> str:
     """A value of the data, fit for a terminal: control characters escaped, cut where it is long."""
     text = "(missing)" if value is None else str(value)
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-    return text if len(text) <= longest else f"{text[:longest - 3]}..."
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def one_line(message: str) -> str:
@@ -33,7 +33,7 @@ def one_line(message: str) -> str:
     message = CONTROL.sub(lambda found: " " if found[0] in "\n\r\t" else found[0].encode("unicode_escape").decode(), message)
     message = re.sub(rf"""(['"])((?:(?!\1).){{{LONGEST_VALUE - 3}}})(?:(?!\1).){{4,}}\1""", r"\1\2...\1", message)
     if len(message) > LONGEST_LINE:
-        message = f"{message[:LONGEST_LINE - 300]} ... {message[-290:]}"
+        message = f"{message[: LONGEST_LINE - 300]} ... {message[-290:]}"
     return message.strip()
 
 

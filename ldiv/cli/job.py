@@ -24,7 +24,7 @@ from ldiv.release import Release
 
 __all__ = ["Request", "Source", "options_of"]
 
-WITHOUT_WEIGHTS = ("tp", "tp+", "hilbert")      # minimise stars or rows whatever a star costs
+WITHOUT_WEIGHTS = ("tp", "tp+", "hilbert")  # minimise stars or rows whatever a star costs
 
 
 class Source:
@@ -116,7 +116,9 @@ class Source:
 def options_of(solving: Solving, algorithms: list[str]) -> dict[str, dict[str, Any]]:
     """For each algorithm the options it takes; an option that none of them takes is refused."""
     given = {
-        "effort": solving.effort, "time_limit": solving.time_limit, "threads": solving.threads,
+        "effort": solving.effort,
+        "time_limit": solving.time_limit,
+        "threads": solving.threads,
     }
     if solving.seed is not None and solving.seed < 0:
         raise InputError(f"--seed {solving.seed}: it must be 0 or more")
@@ -131,8 +133,7 @@ def options_of(solving: Solving, algorithms: list[str]) -> dict[str, dict[str, A
         if value is not None and not any(option in parameters for parameters in takes.values()):
             raise InputError(f"--{option.replace('_', '-')} does not apply to algorithm {', '.join(map(repr, algorithms))}")
     return {
-        name: {option: value for option, value in given.items() if value is not None and option in parameters}
-        for name, parameters in takes.items()
+        name: {option: value for option, value in given.items() if value is not None and option in parameters} for name, parameters in takes.items()
     }
 
 
@@ -168,8 +169,10 @@ class Request:
             if name not in self.coarse:
                 self._require_qi(name, "--hierarchy")
                 if not generalises:
-                    raise InputError(f"--hierarchy {name!r}: algorithm {', '.join(map(repr, self.algorithms))} publishes values and stars only; "
-                                     f"add --coarsen {name}=LEVEL, or choose one that generalises (mondrian, tds, multidim)")
+                    raise InputError(
+                        f"--hierarchy {name!r}: algorithm {', '.join(map(repr, self.algorithms))} publishes values and stars only; "
+                        f"add --coarsen {name}=LEVEL, or choose one that generalises (mondrian, tds, multidim)"
+                    )
         self.trees = {name: hierarchy_of(path, name, source.limit) for name, path in trees.items()}
         if asking.star == source.na and source.opened.format.is_text:
             for name in source.qi:
@@ -185,7 +188,7 @@ class Request:
         """The files of --hierarchy, by the last ``=`` of each word or any other: whatever of it exists is an input."""
         found = []
         for word in self.asking.hierarchy or []:
-            found += [word[place + 1:] for place, letter in enumerate(word) if letter == "=" and word[place + 1:]]
+            found += [word[place + 1 :] for place, letter in enumerate(word) if letter == "=" and word[place + 1 :]]
         return found
 
     def solve(self, l: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
@@ -193,10 +196,24 @@ class Request:
         source = self.source
         warnings.simplefilter("ignore", DisclosureWarning)
         return anonymize(
-            source.table, source.qi, source.sensitive if len(source.sensitive) > 1 else source.sensitive[0], l, algorithm=algorithm,
-            star=self.asking.star, seed=self.solving.seed, domains=self.domains, missing=source.missing, weights=self.weights, coarsen=self.coarse,
-            hierarchies=self.trees, protect=self.asking.protect or [], also=self.also, order="keep" if publishing.keep_order else "random",
-            drop=publishing.drop or [], only_named=publishing.only_named, **self._options(algorithm, progress),
+            source.table,
+            source.qi,
+            source.sensitive if len(source.sensitive) > 1 else source.sensitive[0],
+            l,
+            algorithm=algorithm,
+            star=self.asking.star,
+            seed=self.solving.seed,
+            domains=self.domains,
+            missing=source.missing,
+            weights=self.weights,
+            coarsen=self.coarse,
+            hierarchies=self.trees,
+            protect=self.asking.protect or [],
+            also=self.also,
+            order="keep" if publishing.keep_order else "random",
+            drop=publishing.drop or [],
+            only_named=publishing.only_named,
+            **self._options(algorithm, progress),
         )
 
     def original(self) -> Microdata | None:
@@ -224,7 +241,7 @@ class Request:
         options = self._options(algorithm, progress) | {"seed": self.solving.seed, "protect": self.asking.protect or []}
         if any(name not in self.coarse for name in self.trees) and "nodes" in signature(get(algorithm).solve).parameters:
             options["nodes"] = True
-        tables = [Contingency.from_microdata(parts[0])] if len(parts) == 1 else parts       # cells counted anew: what solving takes
+        tables = [Contingency.from_microdata(parts[0])] if len(parts) == 1 else parts  # cells counted anew: what solving takes
         return compose(tables, l, get(algorithm), also=self.also, **options)
 
     def _options(self, algorithm: str, progress: Any) -> dict[str, Any]:

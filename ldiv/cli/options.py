@@ -43,10 +43,13 @@ class Reading:
 
     delimiter: Annotated[str | None, typer.Option(help="Field separator of text files: a comma, in .tsv files a tab.")] = None
     names: Annotated[str | None, typer.Option(help="Comma-separated column names, for a text file without a header line.")] = None
-    na: Annotated[str | None, typer.Option(
-        help="The text that means a missing value in text files; by default an empty field does. It comes back as it was.")] = None
-    numeric: Annotated[list[str] | None, typer.Option(
-        help="A column of a text file that must hold numbers; repeat for each. By default columns of numbers are found.")] = None
+    na: Annotated[
+        str | None, typer.Option(help="The text that means a missing value in text files; by default an empty field does. It comes back as it was.")
+    ] = None
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of a text file that must hold numbers; repeat for each. By default columns of numbers are found."),
+    ] = None
     text: Annotated[list[str] | None, typer.Option(help="A column of a text file whose numbers are mere names; repeat for each.")] = None
     missing_qi: Annotated[str, typer.Option(help="Missing QI values: value (one more value) or error.")] = "value"
     missing_sensitive: Annotated[str, typer.Option(help="Missing sensitive values: value (one more value) or error.")] = "error"
@@ -69,10 +72,13 @@ class Asking:
 
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None
     protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None
-    also: Annotated[list[str] | None, typer.Option(
-        help="k=10, distinct=4, entropy=3.5 or t=0.3: what every group must satisfy beside l-diversity; repeat for each.")] = None
-    coarsen: Annotated[list[str] | None, typer.Option(
-        help="NAME=LEVEL of its hierarchy, or NAME=width:10, NAME=quantiles:4, NAME=edges:20,40; repeat for each.")] = None
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="k=10, distinct=4, entropy=3.5 or t=0.3: what every group must satisfy beside l-diversity; repeat for each."),
+    ] = None
+    coarsen: Annotated[
+        list[str] | None, typer.Option(help="NAME=LEVEL of its hierarchy, or NAME=width:10, NAME=quantiles:4, NAME=edges:20,40; repeat for each.")
+    ] = None
     hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE in the format of ARX; repeat for each.")] = None
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*"
 
@@ -81,8 +87,13 @@ class Asking:
 class Publishing:
     """What of the table leaves, and in which order."""
 
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="Leave the rows in the order of FILE; by default they are shuffled, "
-                                             "since the neighbours of a star often give it away.")] = False
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order",
+            help="Leave the rows in the order of FILE; by default they are shuffled, since the neighbours of a star often give it away.",
+        ),
+    ] = False
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out of the release; repeat for each.")] = None
     only_named: Annotated[bool, typer.Option("--only-named", help="Leave out every column that is neither -q nor -s.")] = False
 
@@ -128,13 +139,13 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(**given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
-    command.__signature__ = inspect.Signature(parameters)   # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
 SHORT = {"qi": "-q", "sensitive": "-s", "l": "-l"}
-UNSAID = ("seed", "quiet", "json", "threads", "unpack_limit")      # a seed is a secret; the others do not change what comes out
+UNSAID = ("seed", "quiet", "json", "threads", "unpack_limit")  # a seed is a secret; the others do not change what comes out
 
 
 def _words(group: Any) -> Iterator[str]:

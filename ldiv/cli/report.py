@@ -46,8 +46,7 @@ def report_command(
         with voice.progress(f"anonymizing with {algorithm}", solving.time_limit) as progress:
             release = request.solve(l, algorithm, progress, publishing)
         again = repeat([Path(name).name for name in file], columns, l, "RELEASE.csv", algorithm, solving, asking, publishing, reading)
-        save_report(release, target.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
-                    original=request.original())
+        save_report(release, target.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again}, original=request.original())
         outputs.commit()
     if saying.json:
         answer(facts(release, bound_of(release), algorithm))

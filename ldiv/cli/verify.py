@@ -22,7 +22,7 @@ def _of_release(reading: Reading, source: Format, released: str) -> Reading:
     """How the release of such a source is read: names and separator are those of the source where both are of one kind, as they are written."""
     try:
         shape = format_of_name(released)
-    except InputError:      # a pipe: it holds what its first bytes say
+    except InputError:  # a pipe: it holds what its first bytes say
         return reading
     reading = reading if shape.is_text else replace(reading, names=None)
     return reading if not (shape.is_text and source.is_text) or shape.kind == source.kind else replace(reading, delimiter=None)
@@ -61,8 +61,10 @@ def verify_command(
         trees[name] = hierarchy_of(path, name, before.limit)
     verdict = verify(before.table, after.table, before.qi, before.sensitive, l, k=k, star=star, hierarchies=trees)
     if saying.json:
-        facts: dict[str, Any] = {name: getattr(verdict, name) for name in (
-            "faults", "qi", "sensitive", "unchanged", "dropped", "rows", "groups", "l", "k", "max_l", "smallest", "stars", "in_order")}
+        facts: dict[str, Any] = {
+            name: getattr(verdict, name)
+            for name in ("faults", "qi", "sensitive", "unchanged", "dropped", "rows", "groups", "l", "k", "max_l", "smallest", "stars", "in_order")
+        }
         answer({"verified": bool(verdict), **facts})
     else:
         out(shown(str(verdict), 2000))

@@ -26,7 +26,7 @@ def principle(text: str) -> Principle:
         raise InputError(f"--also {text!r}: write one of {', '.join(f'{kind}=VALUE' for kind in PRINCIPLES)}")
     kind, number = PRINCIPLES[name]
     try:
-        return kind(number(value))      # type: ignore[no-any-return]
+        return kind(number(value))  # type: ignore[no-any-return]
     except ValueError:
         raise InputError(f"--also {text!r}: {value!r} is not {'a whole number' if number is int else 'a number'}") from None
 
@@ -44,7 +44,7 @@ def pairs(words: list[str] | None, option: str, columns: list[str]) -> dict[str,
         places = [place for place, letter in enumerate(word) if letter == "="]
         known = [place for place in places if word[:place] in columns]
         place = known[-1] if known else places[-1] if places else 0
-        name, value = word[:place], word[place + 1:]
+        name, value = word[:place], word[place + 1 :]
         if not name or not value:
             raise InputError(f"{option} {word!r}: write NAME=VALUE")
         if name in found:

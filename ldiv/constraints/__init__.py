@@ -30,8 +30,14 @@ __all__ = ["compose", "enforce"]
 
 
 def compose(
-    tables: Sequence[Microdata | Contingency], l: int, algorithm: Algorithm, *, seed: int | None = None, protect: Sequence[str] | str = (),
-    also: Sequence[Principle] | Principle = (), **options: Any,
+    tables: Sequence[Microdata | Contingency],
+    l: int,
+    algorithm: Algorithm,
+    *,
+    seed: int | None = None,
+    protect: Sequence[str] | str = (),
+    also: Sequence[Principle] | Principle = (),
+    **options: Any,
 ) -> Release:
     """A verified release under every constraint at once.
 

@@ -19,7 +19,7 @@ from ldiv.release import Release
 
 __all__ = ["enforce", "possible"]
 
-SUBSETS = 1000              # levels with more projections than this are passed over
+SUBSETS = 1000  # levels with more projections than this are passed over
 
 
 def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: Sequence[Principle]) -> None:
@@ -126,7 +126,12 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
     if violating.any():
         _merge_rest(release, principles, fixed, groups.size, violating, union)
     again = Release.from_entries(
-        c, union[number], release.cell, release.count, l=release.l, algorithm=release.algorithm,
+        c,
+        union[number],
+        release.cell,
+        release.count,
+        l=release.l,
+        algorithm=release.algorithm,
         info={key: value for key, value in release.info.items() if key != "phase"},
     )
     number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
@@ -162,7 +167,11 @@ def _merge_on(
 
 
 def _merge_rest(
-    release: Release, principles: Sequence[Principle], fixed: Sequence[int], sizes: NDArray[np.int64], violating: NDArray[np.bool_],
+    release: Release,
+    principles: Sequence[Principle],
+    fixed: Sequence[int],
+    sizes: NDArray[np.int64],
+    violating: NDArray[np.bool_],
     union: NDArray[np.int64],
 ) -> None:
     """In each part one group of all that still violate something, joined by rows starred but for the protected columns and by as many of the smallest
@@ -180,7 +189,7 @@ def _merge_rest(
     for p in np.unique(part[violating]):
         merged = np.zeros(len(leaders), dtype=bool)
         np.logical_or.at(merged, unions, (part == p) & (violating | starred))
-        order = np.argsort(size, kind="stable")       # the smallest join first: they cost least
+        order = np.argsort(size, kind="stable")  # the smallest join first: they cost least
         order = order[of_union[order] == p]
         while True:
             entry = np.flatnonzero(merged[unions][number])

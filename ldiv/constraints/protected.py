@@ -50,11 +50,15 @@ def solve_protected(
     bound: int | None = 0
     for p in range(len(first)):
         mine = np.zeros_like(c.count)
-        chosen = order[ends[p]: ends[p + 1]]
+        chosen = order[ends[p] : ends[p + 1]]
         mine[chosen] = c.count[chosen]
         whole, cells = c.restrict(mine)
         part = Contingency(
-            np.ascontiguousarray(whole.codes[:, free]), whole.indptr, whole.sensitive, whole.count, tuple(c.domains[j] for j in free),
+            np.ascontiguousarray(whole.codes[:, free]),
+            whole.indptr,
+            whole.sensitive,
+            whole.count,
+            tuple(c.domains[j] for j in free),
             c.sensitive_domain,
         )
         release = Release.verify(algorithm.solve(part, l, seed=seed, **options))

@@ -16,7 +16,7 @@ from ldiv.microdata import Domain, Microdata
 from ldiv.principles import Frequency, Histograms, Principle
 from ldiv.release import Release
 
-GOLDEN = 0.6180339887498949     # multiples of it lie evenly between 0 and 1
+GOLDEN = 0.6180339887498949  # multiples of it lie evenly between 0 and 1
 
 __all__ = ["Component", "check_each", "joined", "spread"]
 
@@ -68,7 +68,7 @@ def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Rel
     on, so that what a group gets is a sample of the cell. O(n log n).
     """
     c = release.contingency
-    first = code[joint.sensitive]                       # of each joint cell
+    first = code[joint.sensitive]  # of each joint cell
     mine = np.searchsorted(c.group_of_cell * np.int64(c.m) + c.sensitive, joint.group_of_cell * np.int64(c.m) + first).astype(np.int32)
     cell = np.repeat(np.arange(len(joint.count), dtype=np.int32), joint.count)
     turn = np.arange(len(cell)) - np.repeat(np.cumsum(joint.count) - joint.count, joint.count)
@@ -77,7 +77,12 @@ def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Rel
     group = np.repeat(np.arange(release.groups, dtype=np.int32), np.diff(release.indptr))
     order = np.argsort(release.cell, kind="stable")
     return Release.from_entries(
-        joint, np.repeat(group[order], release.count[order]), cell[row], np.ones(len(cell), dtype=np.int64), l=release.l, algorithm=release.algorithm,
+        joint,
+        np.repeat(group[order], release.count[order]),
+        cell[row],
+        np.ones(len(cell), dtype=np.int64),
+        l=release.l,
+        algorithm=release.algorithm,
         info={key: value for key, value in release.info.items() if key not in ("prices", "phase")},
     )
 

@@ -37,15 +37,13 @@ class Dataset:
 
 _DATASETS = {
     "acs2018": Dataset(
-        "acs2018", "248,381 workers of the 2018 American Community Survey, 7 QI + Income, Occupation; public domain; ships",
-        acs.load, acs.frame,
+        "acs2018",
+        "248,381 workers of the 2018 American Community Survey, 7 QI + Income, Occupation; public domain; ships",
+        acs.load,
+        acs.frame,
     ),
-    "sal": Dataset(
-        "sal", "n=600,000 rows like the paper's SAL: 7 QI + Income; drawn from a model fitted to acs2018", sal, census.frame
-    ),
-    "occ": Dataset(
-        "occ", "n=600,000 rows like the paper's OCC: 7 QI + Occupation; drawn from the same model", occ, census.frame
-    ),
+    "sal": Dataset("sal", "n=600,000 rows like the paper's SAL: 7 QI + Income; drawn from a model fitted to acs2018", sal, census.frame),
+    "occ": Dataset("occ", "n=600,000 rows like the paper's OCC: 7 QI + Occupation; drawn from the same model", occ, census.frame),
     "pums": Dataset("pums", "ACS PUMS person files of your own, recoded as acs2018", external.pums, external.pums_frame),
     "ipums": Dataset("ipums", "an IPUMS USA extract of your own, the paper's source", external.ipums, external.ipums_frame),
     "adult": Dataset("adult", "UCI Adult, a file of your own; occupation", external.adult, external.adult_frame),

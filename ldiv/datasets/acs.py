@@ -25,7 +25,9 @@ _DIVISIONS = {
     "Northeast": {"New England": "CT ME MA NH RI VT", "Middle Atlantic": "NJ NY PA"},
     "Midwest": {"East North Central": "IL IN MI OH WI", "West North Central": "IA KS MN MO NE ND SD"},
     "South": {
-        "South Atlantic": "DE DC FL GA MD NC SC VA WV", "East South Central": "AL KY MS TN", "West South Central": "AR LA OK TX",
+        "South Atlantic": "DE DC FL GA MD NC SC VA WV",
+        "East South Central": "AL KY MS TN",
+        "West South Central": "AR LA OK TX",
     },
     "West": {"Mountain": "AZ CO ID MT NV NM UT WY", "Pacific": "AK CA HI OR WA"},
 }
@@ -42,16 +44,12 @@ def _taxonomy(name: str, labels: tuple[str, ...]) -> Taxonomy | None:
         return Taxonomy.from_tree({**tree, "Island areas": list(place.values())}, labels)
     groups = {
         "MaritalStatus": {"Married": (0, 5), "Formerly married": (1, 2, 3), "Never married": (4,)},
-        "Race": {"White": (0,), "Black": (1,), "American Indian or Alaska Native": (2, 3, 4), "Asian or Pacific": (5, 6),
-                 "Other or several": (7, 8)},
-        "WorkClass": {"Employee of a private organization": (0, 1), "Government": (2, 3, 4), "Self-employed": (5, 6),
-                      "Without pay": (7, 8)},
+        "Race": {"White": (0,), "Black": (1,), "American Indian or Alaska Native": (2, 3, 4), "Asian or Pacific": (5, 6), "Other or several": (7, 8)},
+        "WorkClass": {"Employee of a private organization": (0, 1), "Government": (2, 3, 4), "Self-employed": (5, 6), "Without pay": (7, 8)},
     }.get(name)
     if groups is None:
         return None
-    return Taxonomy.from_tree(
-        {node: [labels[k] for k in codes] for node, codes in groups.items()}, labels
-    )
+    return Taxonomy.from_tree({node: [labels[k] for k in codes] for node, codes in groups.items()}, labels)
 
 
 @cache
@@ -72,9 +70,7 @@ def columns() -> dict[str, NDArray[np.uint8]]:
         return {name: packed[name] for name in packed.files}
 
 
-def microdata(
-    codes: dict[str, NDArray[Any]], sensitive: str | None, qi: Sequence[str] | None, default: str = "Income"
-) -> Microdata:
+def microdata(codes: dict[str, NDArray[Any]], sensitive: str | None, qi: Sequence[str] | None, default: str = "Income") -> Microdata:
     """Columns of codes in Table 6's domains as Microdata."""
     target = sensitive or default
     picked = list(qi) if qi is not None else [name for name in QI if name != target]

@@ -16,7 +16,7 @@ from ldiv.microdata import Microdata
 
 __all__ = ["columns", "frame", "occ", "sal"]
 
-DRAWS = 5           # 64-bit draws a row: one half for the component, one for each of nine attributes
+DRAWS = 5  # 64-bit draws a row: one half for the component, one for each of nine attributes
 
 
 @lru_cache(maxsize=2)
@@ -39,7 +39,7 @@ def columns(n: int = 600_000, seed: int = 0) -> dict[str, NDArray[np.uint8]]:
     for j, name in enumerate(acs.domains(), 1):
         column = np.empty(n, dtype=np.uint8)
         for k in range(len(bounds) - 1):
-            rows = order[bounds[k]:bounds[k + 1]]
+            rows = order[bounds[k] : bounds[k + 1]]
             column[rows] = np.searchsorted(np.ascontiguousarray(model[name][:, k]), draws[rows, j], side="right")
         out[name] = column
     return out

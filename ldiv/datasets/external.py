@@ -26,13 +26,26 @@ PUMS_PLACES = [*STATES, 60, 66, 69, 72, 78]
 IPUMS_PLACES = [*STATES, 100, 105, 106, 110, 115]
 # SCHL 1..24 to the 17 levels of acs2018.
 SCHOOL = np.array([-1, 0, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, *range(4, 17)])
-IPUMS_WORK = [10, 13, 14, 22, 23, 25, 27, 28, 29]      # CLASSWKRD of 2000 and later
+IPUMS_WORK = [10, 13, 14, 22, 23, 25, 27, 28, 29]  # CLASSWKRD of 2000 and later
 
 PUMS_NEEDS = ("AGEP", "SEX", "RAC1P", "MAR", "POBP", "SCHL", "COW", "PINCP", "OCCP")
 IPUMS_NEEDS = ("AGE", "SEX", "RACE", "MARST", "BPL", "EDUC99", "CLASSWKRD", "INCTOT", "OCC2010")
 ADULT_NAMES = (
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race", "sex",
-    "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
 )
 ADULT_QI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 
@@ -63,9 +76,14 @@ def _read_numbers(path: Path, needs: Sequence[str]) -> Columns:
     except ImportError as error:
         raise InputError("reading this file needs pyarrow: pip install 'ldiv[frames]'") from error
     try:
-        table = csv.read_csv(path, convert_options=csv.ConvertOptions(
-            include_columns=list(needs), column_types={name: pa.float64() for name in needs}, null_values=["", "NA", "N"],
-        ))
+        table = csv.read_csv(
+            path,
+            convert_options=csv.ConvertOptions(
+                include_columns=list(needs),
+                column_types={name: pa.float64() for name in needs},
+                null_values=["", "NA", "N"],
+            ),
+        )
     except KeyError as error:
         raise InputError(f"{path}: no column {error.args[0]}; it needs {', '.join(needs)}") from error
     except pa.ArrowInvalid as error:
@@ -111,17 +129,19 @@ def pums_columns(path: Paths | None = None) -> Columns:
     working = (raw["AGEP"] >= 17) & (raw["PINCP"] >= 1) & (raw["COW"] <= 8)
     raw = {name: column[working] for name, column in raw.items()}
     school = np.clip(np.nan_to_num(raw["SCHL"], nan=0), 0, 24).astype(np.int64)
-    return _table_6({
-        "Age": np.clip(raw["AGEP"], 17, 95) - 17,
-        "Gender": raw["SEX"] - 1,
-        "Race": raw["RAC1P"] - 1,
-        "MaritalStatus": raw["MAR"] - 1,
-        "BirthPlace": _dense(raw["POBP"], PUMS_PLACES),
-        "Education": SCHOOL[school],
-        "WorkClass": raw["COW"] - 1,
-        "Income": np.minimum(49, np.maximum(0, raw["PINCP"]) // 4000),
-        "Occupation": raw["OCCP"] // 200,
-    })
+    return _table_6(
+        {
+            "Age": np.clip(raw["AGEP"], 17, 95) - 17,
+            "Gender": raw["SEX"] - 1,
+            "Race": raw["RAC1P"] - 1,
+            "MaritalStatus": raw["MAR"] - 1,
+            "BirthPlace": _dense(raw["POBP"], PUMS_PLACES),
+            "Education": SCHOOL[school],
+            "WorkClass": raw["COW"] - 1,
+            "Income": np.minimum(49, np.maximum(0, raw["PINCP"]) // 4000),
+            "Occupation": raw["OCCP"] // 200,
+        }
+    )
 
 
 def pums(path: Paths | None = None, *, sensitive: str | None = None, qi: Sequence[str] | None = None) -> Microdata:
@@ -164,17 +184,19 @@ def ipums_columns(path: str | Path | None = None, ddi: str | Path | None = None)
     working = (raw["AGE"] >= 17) & (raw["INCTOT"] >= 1) & (raw["INCTOT"] < 9_999_998) & (raw["EDUC99"] > 0)
     working &= np.isin(raw["CLASSWKRD"], IPUMS_WORK) & (raw["OCC2010"] < 9920)
     raw = {name: column[working] for name, column in raw.items()}
-    return _table_6({
-        "Age": np.clip(raw["AGE"], 17, 95) - 17,
-        "Gender": raw["SEX"] - 1,
-        "Race": raw["RACE"] - 1,
-        "MaritalStatus": raw["MARST"] - 1,
-        "BirthPlace": _dense(raw["BPL"], IPUMS_PLACES),
-        "Education": raw["EDUC99"] - 1,
-        "WorkClass": _dense(raw["CLASSWKRD"], IPUMS_WORK),
-        "Income": np.minimum(49, raw["INCTOT"] // 4000),
-        "Occupation": raw["OCC2010"] // 200,
-    })
+    return _table_6(
+        {
+            "Age": np.clip(raw["AGE"], 17, 95) - 17,
+            "Gender": raw["SEX"] - 1,
+            "Race": raw["RACE"] - 1,
+            "MaritalStatus": raw["MARST"] - 1,
+            "BirthPlace": _dense(raw["BPL"], IPUMS_PLACES),
+            "Education": raw["EDUC99"] - 1,
+            "WorkClass": _dense(raw["CLASSWKRD"], IPUMS_WORK),
+            "Income": np.minimum(49, raw["INCTOT"] // 4000),
+            "Occupation": raw["OCC2010"] // 200,
+        }
+    )
 
 
 def _read_fixed_width(file: Path, codebook: Path) -> Columns:
@@ -185,7 +207,7 @@ def _read_fixed_width(file: Path, codebook: Path) -> Columns:
     except ImportError as error:
         raise InputError("a fixed-width IPUMS extract needs ipumspy: pip install 'ldiv[ipums]'") from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")         # its citation notice; the documentation carries it
+        warnings.simplefilter("ignore")  # its citation notice; the documentation carries it
         book = readers.read_ipums_ddi(codebook)
         there = {variable.name for variable in book.data_description}
         missing = [name for name in IPUMS_NEEDS if name not in there]
@@ -196,7 +218,10 @@ def _read_fixed_width(file: Path, codebook: Path) -> Columns:
 
 
 def ipums(
-    path: str | Path | None = None, *, ddi: str | Path | None = None, sensitive: str | None = None,
+    path: str | Path | None = None,
+    *,
+    ddi: str | Path | None = None,
+    sensitive: str | None = None,
     qi: Sequence[str] | None = None,
 ) -> Microdata:
     """An IPUMS USA extract, the paper's own source, recoded to its Table 6.
@@ -261,9 +286,7 @@ def adult_frame(path: str | Path | None = None, *, complete: bool = False) -> Co
     return {name: c.astype(np.int64) if c[0].lstrip("-").isdigit() else c for name, c in columns.items()}
 
 
-def adult(
-    path: str | Path | None = None, *, complete: bool = False, sensitive: str | None = None, qi: Sequence[str] | None = None
-) -> Microdata:
+def adult(path: str | Path | None = None, *, complete: bool = False, sensitive: str | None = None, qi: Sequence[str] | None = None) -> Microdata:
     """UCI Adult as Microdata.
 
     Parameters

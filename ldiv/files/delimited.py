@@ -25,7 +25,7 @@ from ldiv.files.dialect import (
 __all__ = ["read_delimited", "write_delimited"]
 
 BOM = b"\xef\xbb\xbf"
-ROWS = 1 << 16          # written at a time
+ROWS = 1 << 16  # written at a time
 
 
 def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] | None = None) -> tuple[Any, Dialect]:
@@ -67,7 +67,7 @@ def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] 
     doubled = next((column for column in header if header.count(column) > 1), None)
     if doubled is not None:
         raise InputError(f"{name}: column name {doubled!r} stands twice: rename one of them")
-    if names is None and end == len(data):      # Arrow wants a line end after the header
+    if names is None and end == len(data):  # Arrow wants a line end after the header
         return pa.table({column: pa.array([], pa.string()) for column in header}), Dialect(delimiter, "\n", bom, quoted, (), False)
     block = min(max(1 << 20, _longest(data, end)), 2**31 - 1)
     try:
@@ -80,14 +80,14 @@ def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] 
     except pa.ArrowInvalid as error:
         raise InputError(_explain(data, delimiter, len(header), name) or f"{name}: {error}") from error
     styles = quote_styles(data, delimiter, table.columns, 0 if names is not None else 1, name)
-    line_end = "\r\n" if data[end: end + 2].tobytes() == b"\r\n" else "\r" if data[end: end + 1].tobytes() == b"\r" else "\n"
+    line_end = "\r\n" if data[end : end + 2].tobytes() == b"\r\n" else "\r" if data[end : end + 1].tobytes() == b"\r" else "\n"
     return table, Dialect(delimiter, line_end, bom, quoted, styles, bool(data[-1] in (LF, CR)))
 
 
 def _header(data: Any, end: int, delimiter: str, name: str) -> list[tuple[str, bool]]:
     from ldiv.files.dialect import blocks
 
-    for _ in blocks(data[:end], delimiter, name):       # the quotes of the header must be in order before it can be taken apart
+    for _ in blocks(data[:end], delimiter, name):  # the quotes of the header must be in order before it can be taken apart
         pass
     try:
         return fields_of(data[:end].tobytes(), delimiter)
@@ -100,7 +100,7 @@ def _longest(data: Any, end: int) -> int:
     longest, begun = end, 0
     step = 1 << 24
     for start in range(0, len(data), step):
-        ends = np.flatnonzero(data[start: start + step] == LF)
+        ends = np.flatnonzero(data[start : start + step] == LF)
         if len(ends):
             ends += start
             longest = max(longest, int(ends[0]) - begun, int(np.diff(ends).max(initial=0)))
@@ -122,13 +122,13 @@ def _not_utf8(data: Any) -> int | None:
     """The first byte that is no UTF-8."""
     start, step = 0, 1 << 24
     while start < len(data):
-        part = data[start: start + step].tobytes()
+        part = data[start : start + step].tobytes()
         try:
             part.decode("utf-8")
         except UnicodeDecodeError as error:
             if error.start + 4 <= len(part) or start + len(part) >= len(data):
                 return start + error.start
-            start += error.start            # a character cut in two
+            start += error.start  # a character cut in two
             continue
         start += len(part)
     return None
@@ -158,15 +158,21 @@ def write_delimited(table: Any, stream: IO[bytes], dialect: Dialect, na: str = "
     pending = b""
     if dialect.header is not None:
         marks = [*dialect.header, *[False] * len(table.column_names)]
-        row = [_quoted(pa.array([str(name)]), QuoteStyle(mark), dialect.delimiter, len(table.column_names) == 1)
-               for name, mark in zip(table.column_names, marks, strict=False)]
+        row = [
+            _quoted(pa.array([str(name)]), QuoteStyle(mark), dialect.delimiter, len(table.column_names) == 1)
+            for name, mark in zip(table.column_names, marks, strict=False)
+        ]
         pending = (dialect.delimiter.join(field[0].as_py() for field in row) + end).encode()
     for batch in table.to_batches(max_chunksize=ROWS):
         if not batch.num_rows:
             continue
         fields = [
-            _quoted(_text(column, batch.schema.names[k]).fill_null(na), dialect.style(k), dialect.delimiter,
-                    len(batch.columns) == 1 and not dialect.columns)
+            _quoted(
+                _text(column, batch.schema.names[k]).fill_null(na),
+                dialect.style(k),
+                dialect.delimiter,
+                len(batch.columns) == 1 and not dialect.columns,
+            )
             for k, column in enumerate(batch.columns)
         ]
         lines = _glued(_glued(*fields, dialect.delimiter), "", end)
@@ -188,8 +194,8 @@ def _bytes(lines: Any) -> bytes:
     import pyarrow as pa
 
     lines = lines.cast(pa.large_string())
-    offsets = np.frombuffer(lines.buffers()[1], dtype=np.int64)[lines.offset: lines.offset + len(lines) + 1]
-    return memoryview(lines.buffers()[2])[int(offsets[0]): int(offsets[-1])].tobytes()
+    offsets = np.frombuffer(lines.buffers()[1], dtype=np.int64)[lines.offset : lines.offset + len(lines) + 1]
+    return memoryview(lines.buffers()[2])[int(offsets[0]) : int(offsets[-1])].tobytes()
 
 
 def _text(column: Any, name: str) -> Any:

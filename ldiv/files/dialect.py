@@ -110,8 +110,8 @@ def line_of(data: Bytes, position: int) -> int:
     """The line, counted from 1, in which a byte stands."""
     ends = 0
     for start in range(0, position, BLOCK):
-        part = data[start: min(start + BLOCK, position)]
-        after = data[start + 1: min(start + BLOCK, position) + 1]
+        part = data[start : min(start + BLOCK, position)]
+        after = data[start + 1 : min(start + BLOCK, position) + 1]
         lone = part == CR
         lone[: len(after)] &= after != LF
         ends += int(np.count_nonzero(part == LF) + np.count_nonzero(lone))
@@ -139,7 +139,7 @@ def blocks(data: Bytes, delimiter: str, name: str) -> Iterator[Block]:
     separator = ord(delimiter)
     inside, before, opened = 0, LF, 0
     for start in range(0, len(data), BLOCK):
-        part = data[start: start + BLOCK]
+        part = data[start : start + BLOCK]
         following = int(data[start + len(part)]) if start + len(part) < len(data) else LF
         previous = np.concatenate([[np.uint8(before)], part[:-1]])
         nexts = np.concatenate([part[1:], [np.uint8(following)]])
@@ -151,8 +151,10 @@ def blocks(data: Bytes, delimiter: str, name: str) -> Iterator[Block]:
             k = int(np.argmin(fine))
             where = f"{name}, line {line_of(data, start + int(quotes[k]))}"
             raise InputError(
-                f"{where}: a quote within a field that does not begin with one; put the field in quotes and double those within it" if opens[k] else
-                f"{where}: text after a closing quote; a quote within a quoted field must be doubled")
+                f"{where}: a quote within a field that does not begin with one; put the field in quotes and double those within it"
+                if opens[k]
+                else f"{where}: text after a closing quote; a quote within a quoted field must be doubled"
+            )
         if opens.any():
             opened = start + int(quotes[opens][-1])
         if len(quotes):
@@ -174,7 +176,7 @@ def wrong_width(data: Bytes, delimiter: str, width: int, name: str) -> str | Non
     begun, fields = 0, 0
     for block in blocks(data, delimiter, name):
         stops = block.ends[block.last]
-        counts = np.diff(np.flatnonzero(block.last), prepend=-1 - fields)       # separators of each line, its own end included
+        counts = np.diff(np.flatnonzero(block.last), prepend=-1 - fields)  # separators of each line, its own end included
         starts = np.concatenate([[begun], stops[:-1] + 1]) if len(stops) else stops
         bad = (counts != width) & ~((counts == 1) & (_blank(data, starts, stops)))
         if bad.any():
@@ -215,11 +217,11 @@ def quote_styles(data: Bytes, delimiter: str, columns: Sequence[Any], skip: int,
     -----
     O(bytes); a file without quotes is only searched for one.
     """
-    if not any((data[start: start + BLOCK] == QUOTE).any() for start in range(0, len(data), BLOCK)):
+    if not any((data[start : start + BLOCK] == QUOTE).any() for start in range(0, len(data), BLOCK)):
         return ()
     width, rows = len(columns), len(columns[0]) if len(columns) else 0
     quoted = np.zeros((width, rows), dtype=bool)
-    before, begun = 0, 0            # separators so far, of lines that hold fields; where the line under way begins
+    before, begun = 0, 0  # separators so far, of lines that hold fields; where the line under way begins
     for block in blocks(data, delimiter, name):
         counts = np.ones(len(block.ends), dtype=np.int64)
         if width > 1:

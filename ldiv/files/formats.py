@@ -13,8 +13,11 @@ KINDS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", 
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 ENDINGS = ".csv, .tsv (both also with .gz, .zst or .bz2 after it), .parquet, .pq, .xlsx"
 MAGIC = {
-    b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "parquet", b"PK\x03\x04": "xlsx",
-    **{b"BZh%d" % level + block: "bz2" for level in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")},   # the second is empty
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "xlsx",
+    **{b"BZh%d" % level + block: "bz2" for level in range(1, 10) for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")},  # the second is empty
 }
 
 

@@ -19,8 +19,24 @@ __all__ = ["ColumnKind", "decide", "decide_all"]
 
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 FRACTION = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
-WORDS_FOR_MISSING = {       # what pandas.read_csv takes for missing
-    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan",
+WORDS_FOR_MISSING = {  # what pandas.read_csv takes for missing
+    "#N/A",
+    "#N/A N/A",
+    "#NA",
+    "-1.#IND",
+    "-1.#QNAN",
+    "-NaN",
+    "-nan",
+    "1.#IND",
+    "1.#QNAN",
+    "<NA>",
+    "N/A",
+    "NA",
+    "NULL",
+    "NaN",
+    "None",
+    "n/a",
+    "nan",
     "null",
 }
 
@@ -98,7 +114,7 @@ def decide(column: Any, name: str) -> ColumnKind:
         values[number] = text
     if not values:
         return ColumnKind(name, "text")
-    if not whole:       # a float may hold two long whole numbers as one
+    if not whole:  # a float may hold two long whole numbers as one
         floats: dict[float, str] = {}
         for number, text in values.items():
             if floats.setdefault(float(number), text) != text:

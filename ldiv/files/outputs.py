@@ -194,7 +194,7 @@ class Outputs:
             number = descriptor(given, 0)
             try:
                 status = os.fstat(number) if number is not None else os.stat(given)
-            except (OSError, ValueError):       # not there: nothing to lose, and reading it will say so
+            except (OSError, ValueError):  # not there: nothing to lose, and reading it will say so
                 continue
             if target.same(status):
                 raise InputError(f"{target}: would overwrite its own source {given!r}: choose another name")
@@ -226,7 +226,7 @@ class Outputs:
             try:
                 for target in files:
                     target.settle()
-                    old = _keep(target) if target is not files[-1] else None    # the last one is replaced in one step, or is not
+                    old = _keep(target) if target is not files[-1] else None  # the last one is replaced in one step, or is not
                     done.append((target, old))
                     os.replace(target.staged, str(target.path))
             except BaseException:
@@ -246,7 +246,7 @@ def _keep(target: Target) -> Path | None:
     old = target.staged.parent / ".old"
     try:
         os.link(target.path, old)
-    except OSError:         # a file system without hard links, or another user's file
+    except OSError:  # a file system without hard links, or another user's file
         os.replace(target.path, old)
     return old
 

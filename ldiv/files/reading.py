@@ -20,7 +20,7 @@ from ldiv.files.workbook import read_workbook
 
 __all__ = ["UNPACK_LIMIT", "Opened", "bytes_of", "expand", "open_table", "read_table"]
 
-UNPACK_LIMIT = 2 << 30          # bytes: what a packed file may unpack to unless more is asked for
+UNPACK_LIMIT = 2 << 30  # bytes: what a packed file may unpack to unless more is asked for
 PIECE = 1 << 22
 
 
@@ -51,7 +51,11 @@ class Opened:
 
 
 def read_table(
-    path: str | os.PathLike[str], *, delimiter: str | None = None, names: Sequence[str] | None = None, na: str | None = None,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    names: Sequence[str] | None = None,
+    na: str | None = None,
     unpack_limit: int = UNPACK_LIMIT,
 ) -> Any:
     """Read a file into a pyarrow Table.
@@ -92,7 +96,11 @@ def read_table(
 
 
 def open_table(
-    paths: Sequence[str | os.PathLike[str]], *, delimiter: str | None = None, names: Sequence[str] | None = None, na: str | None = None,
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    delimiter: str | None = None,
+    names: Sequence[str] | None = None,
+    na: str | None = None,
     unpack_limit: int = UNPACK_LIMIT,
 ) -> Opened:
     """Read one file, or several Parquet files one after another; see :func:`read_table`."""
@@ -145,8 +153,10 @@ def expand(path: str) -> list[str]:
     if not stat.S_ISDIR(mode):
         return [path]
     parts = sorted(
-        str(part) for part in Path(path).rglob("*")
-        if part.suffix.lower() in (".parquet", ".pq") and part.is_file() and not any(p[0] in "._" for p in part.relative_to(path).parts))
+        str(part)
+        for part in Path(path).rglob("*")
+        if part.suffix.lower() in (".parquet", ".pq") and part.is_file() and not any(p[0] in "._" for p in part.relative_to(path).parts)
+    )
     if not parts:
         raise InputError(f"{path!r}: a folder without Parquet files")
     return parts
@@ -176,7 +186,7 @@ def _bytes_and_format(path: str, limit: int, strict: bool = True) -> tuple[Any, 
                 try:
                     known = format_of_name(path)
                 except InputError:
-                    known = None            # a pipe needs no ending
+                    known = None  # a pipe needs no ending
         else:
             known = format_of_name(path) if strict else None
             data = pa.memory_map(path).read_buffer() if os.path.getsize(path) else pa.py_buffer(b"")
@@ -241,7 +251,7 @@ def _read_parquet(data: Any, name: str, limit: int) -> Any:
         return source.read()
     except InputError:
         raise
-    except Exception as error:      # damaged files make Arrow raise UnicodeDecodeError, KeyError and others too
+    except Exception as error:  # damaged files make Arrow raise UnicodeDecodeError, KeyError and others too
         raise InputError(f"{name}: not a readable Parquet file: {error}") from error
 
 
@@ -268,7 +278,8 @@ def _read_parts(names: list[str], limit: int) -> Any:
                 table = table.append_column(key, pa.array([value] * table.num_rows, pa.string()))
         if tables and table.schema.names != tables[0].schema.names:
             raise InputError(
-                f"{name!r}: its columns are {', '.join(table.column_names)}, those of {names[0]!r} are {', '.join(tables[0].column_names)}")
+                f"{name!r}: its columns are {', '.join(table.column_names)}, those of {names[0]!r} are {', '.join(tables[0].column_names)}"
+            )
         for part, whole in zip(table.schema, tables[0].schema if tables else table.schema, strict=True):
             if part.type != whole.type:
                 raise InputError(f"{name!r}: column {part.name!r} is {part.type}, in {names[0]!r} it is {whole.type}")

@@ -11,7 +11,7 @@ from ldiv.errors import InputError
 
 __all__ = ["MOST_COLUMNS", "MOST_ROWS", "read_workbook", "write_workbook"]
 
-MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767       # what a sheet and a cell hold
+MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767  # what a sheet and a cell hold
 
 
 def read_workbook(data: Any, name: str, limit: int) -> tuple[Any, str | None]:
@@ -44,8 +44,10 @@ def read_workbook(data: Any, name: str, limit: int) -> tuple[Any, str | None]:
             size = sum(part.file_size for part in parts)
             if size > limit:
                 raise InputError(f"{name}: unpacks to {size:,} bytes, more than the {limit:,} allowed (--unpack-limit, unpack_limit=)")
-            formulas = any(b"<f>" in text or b"<f " in text or b"<f/" in text for text in map(packed.read, (
-                part for part in parts if part.filename.startswith("xl/worksheets/"))))
+            formulas = any(
+                b"<f>" in text or b"<f " in text or b"<f/" in text
+                for text in map(packed.read, (part for part in parts if part.filename.startswith("xl/worksheets/")))
+            )
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         rows = [list(row) for row in sheet.iter_rows(values_only=True)]
@@ -53,7 +55,7 @@ def read_workbook(data: Any, name: str, limit: int) -> tuple[Any, str | None]:
             _require_values(openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False).worksheets[0], rows, name)
     except InputError:
         raise
-    except Exception as error:      # openpyxl raises whatever its parsers raise
+    except Exception as error:  # openpyxl raises whatever its parsers raise
         raise InputError(f"{name}: not a readable Excel workbook: {error}") from error
     while rows and all(value is None for value in rows[-1]):
         rows.pop()
@@ -90,12 +92,20 @@ def _column(values: list[Any]) -> Any:
 
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int}:
-        return pa.array(values, pa.int64() if all(value is None or -(2**63) <= value < 2**63 for value in values) else pa.string()) if kinds else \
-            pa.array(values, pa.string())
+        return (
+            pa.array(values, pa.int64() if all(value is None or -(2**63) <= value < 2**63 for value in values) else pa.string())
+            if kinds
+            else pa.array(values, pa.string())
+        )
     if kinds <= {int, float}:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    for kind, arrow in ((bool, pa.bool_()), (str, pa.string()), (datetime.datetime, pa.timestamp("us")), (datetime.date, pa.date32()),
-                        (datetime.time, pa.time64("us"))):
+    for kind, arrow in (
+        (bool, pa.bool_()),
+        (str, pa.string()),
+        (datetime.datetime, pa.timestamp("us")),
+        (datetime.date, pa.date32()),
+        (datetime.time, pa.time64("us")),
+    ):
         if kinds == {kind}:
             return pa.array(values, arrow)
     return pa.array([None if value is None else str(value) for value in values], pa.string())
@@ -142,7 +152,7 @@ def write_workbook(table: Any, stream: IO[bytes]) -> None:
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 sheet.append([None if value is None else cell(value, name) for name, value in zip(names, row, strict=True)])
     except BaseException:
-        sheet.close()           # or its half-written part complains when it is collected
+        sheet.close()  # or its half-written part complains when it is collected
         raise
     book.save(stream)
 
@@ -152,7 +162,8 @@ def require_room(table: Any) -> None:
     if table.num_rows + 1 > MOST_ROWS or table.num_columns > MOST_COLUMNS:
         raise InputError(
             f"a workbook's sheet holds {MOST_ROWS - 1:,} rows below its header and {MOST_COLUMNS:,} columns, not {table.num_rows:,} and "
-            f"{table.num_columns:,}: write CSV or Parquet")
+            f"{table.num_columns:,}: write CSV or Parquet"
+        )
 
 
 def _openpyxl() -> Any:

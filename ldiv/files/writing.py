@@ -19,8 +19,13 @@ __all__ = ["formula_columns", "write_table"]
 
 
 def write_table(
-    table: Any, path: str | os.PathLike[str], *, delimiter: str | None = None, header: bool = True,
-    dialect: Dialect | None = None, na: str = "",
+    table: Any,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    header: bool = True,
+    dialect: Dialect | None = None,
+    na: str = "",
 ) -> None:
     """Write a pyarrow Table in the format that the ending of the name asks for; the file appears whole or not at all.
 
@@ -128,4 +133,5 @@ def require_distinct_missing(table: Any, names: list[Any], na: str) -> None:
         if text and column.null_count and pc.any(pc.equal(column, na)).as_py():
             raise InputError(
                 f"column {name!r} holds missing values and the text {na!r}, which the file could not tell apart: write missing values as another "
-                "text (--na TEXT), or write Parquet")
+                "text (--na TEXT), or write Parquet"
+            )

@@ -23,12 +23,10 @@ from ldiv.tradeoff import lift
 
 __all__ = ["render", "save"]
 
-MOST_BARS = 30              # more SA values than this are summed up in a last bar
+MOST_BARS = 30  # more SA values than this are summed up in a last bar
 
 
-def render(
-    release: Release, request: Mapping[str, Any] | None = None, *, original: Microdata | None = None, written: bool = False
-) -> str:
+def render(release: Release, request: Mapping[str, Any] | None = None, *, original: Microdata | None = None, written: bool = False) -> str:
     """The page as text.
 
     Parameters
@@ -65,9 +63,7 @@ def render(
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise InputError("a report needs jinja2: pip install 'ldiv[report]'") from error
-    environment = Environment(
-        loader=PackageLoader("ldiv.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = Environment(loader=PackageLoader("ldiv.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.get_template("page.html").render(**_content(release, dict(request or {}), original, written))
 
 
@@ -87,16 +83,22 @@ def _content(release: Release, request: dict[str, Any], original: Microdata | No
     before = Histograms(c.indptr, c.sensitive, c.count, c.histogram, c.sensitive_domain.ordered)
     size, height = after.size, after.height
     rows = max(release.n, 1)
-    starred = [
-        {"name": str(name), "count": stars, "share": stars / rows}
-        for name, stars in release.stars_by_attribute.items()
-    ]
+    starred = [{"name": str(name), "count": stars, "share": stars / rows} for name, stars in release.stars_by_attribute.items()]
     certificate = release.certificate if release.is_suppression else None
     return {
-        "version": __version__, "release": release, "request": {k: v for k, v in request.items() if k != "command"},
-        "command": request.get("command"), "starred": starred, "publication": release.publication, "certificate": certificate,
-        "cells": release.n * release.d, "sizes": _sizes(size), "shares": _shares(size, height, release.l),
-        "sensitive": _sensitive(release, after), "written": written, **_use(release, original),
+        "version": __version__,
+        "release": release,
+        "request": {k: v for k, v in request.items() if k != "command"},
+        "command": request.get("command"),
+        "starred": starred,
+        "publication": release.publication,
+        "certificate": certificate,
+        "cells": release.n * release.d,
+        "sizes": _sizes(size),
+        "shares": _shares(size, height, release.l),
+        "sensitive": _sensitive(release, after),
+        "written": written,
+        **_use(release, original),
         "risk": [
             ("rows alone with their QI values", int((before.size == 1).sum()), int((size == 1).sum())),
             ("smallest group", int(before.size.min()) if len(before.size) else 0, int(size.min()) if len(size) else 0),
@@ -166,8 +168,13 @@ def _sensitive(release: Release, groups: Histograms) -> list[dict[str, Any]]:
     rows = [{"name": str(label(int(v))), "count": int(total[v]), "share": total[v] / max(release.n, 1), "most": most[v]} for v in order if total[v]]
     if len(rows) > MOST_BARS:
         rest = rows[MOST_BARS:]
-        rows = [*rows[:MOST_BARS], {
-            "name": f"{len(rest)} others", "count": sum(x["count"] for x in rest), "share": sum(x["share"] for x in rest),
-            "most": max(x["most"] for x in rest),
-        }]
+        rows = [
+            *rows[:MOST_BARS],
+            {
+                "name": f"{len(rest)} others",
+                "count": sum(x["count"] for x in rest),
+                "share": sum(x["share"] for x in rest),
+                "most": max(x["most"] for x in rest),
+            },
+        ]
     return rows

@@ -104,9 +104,7 @@ class Pandas:
             code[used] = [-1 if words[k] is None else position[words[k]] for k in used]
             return _like(
                 series,
-                pd.Categorical.from_codes(
-                    code[place], categories=shown or pd.Index(shown, dtype=object), ordered=series.dtype.ordered
-                ),
+                pd.Categorical.from_codes(code[place], categories=shown or pd.Index(shown, dtype=object), ordered=series.dtype.ordered),
             )
         if hasattr(series.dtype, "pyarrow_dtype"):
             import pyarrow as pa

@@ -43,10 +43,11 @@ def with_index(table: Any, source: Any) -> Any:
     """The table, its rows in the order of its source, with a note of its own that says what the index is; no more is kept of the source's note."""
     levels = [(level, label) for level, label in _entries(source) if isinstance(level, dict) or level in table.column_names]
     if not levels or all(isinstance(level, dict) and {**level, "stop": 0} == RANGE for level, _ in levels):
-        return table        # as pandas numbers rows anyway
+        return table  # as pandas numbers rows anyway
     columns = [
         {"name": label, "field_name": level, "pandas_type": "object", "numpy_type": "object", "metadata": None}
-        for level, label in levels if isinstance(level, str)
+        for level, label in levels
+        if isinstance(level, str)
     ]
     note = {"index_columns": [level for level, _ in levels], "column_indexes": [], "columns": columns}
     return table.replace_schema_metadata({"pandas": json.dumps(note)})
