@@ -17,7 +17,7 @@ else
 PYTHON ?= python3
 BIN = $(VENV)/bin
 endif
-SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/*.pyx ext/ldiv/*.pxd)
+SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/_kernels/*.pyx ext/ldiv/_kernels/*.pxd)
 
 .PHONY: reproduce full test build coverage lint package dist docs bench bench-html clean
 
@@ -86,4 +86,4 @@ bench-html:
 	$(BIN)/asv publish && $(BIN)/asv preview
 
 clean:
-	rm -rf build dist *.egg-info ldiv/*.so ext/ldiv/*.c ext/ldiv/*.html
+	rm -rf build dist *.egg-info ldiv/_kernels/*.so ext/ldiv/_kernels/*.c ext/ldiv/_kernels/*.html

@@ -51,7 +51,7 @@ stable = not linetrace and not sysconfig.get_config_var("Py_GIL_DISABLED")
 macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if linetrace else []
 if stable:
     macros.append(("Py_LIMITED_API", "0x030B0000"))
-for stale in (ROOT / "ldiv").glob("_*" + (sysconfig.get_config_var("EXT_SUFFIX") if stable else ".abi3.so")):
+for stale in (ROOT / "ldiv" / "_kernels").glob("*" + (sysconfig.get_config_var("EXT_SUFFIX") if stable else ".abi3.so")):
     stale.unlink()  # of another mode; Python would prefer the more special name
 if sys.platform == "win32":
     compile_args, link_args = ["/Od" if debug else "/O2"], []
@@ -65,14 +65,14 @@ else:
 
 extensions = [
     Extension(
-        f"ldiv.{path.stem}",
+        f"ldiv._kernels.{path.stem}",
         [path.relative_to(ROOT).as_posix()],
         define_macros=macros,
         py_limited_api=stable,
         extra_compile_args=compile_args,
         extra_link_args=link_args,
     )
-    for path in sorted((ROOT / "ext" / "ldiv").glob("*.pyx"))
+    for path in sorted((ROOT / "ext" / "ldiv" / "_kernels").glob("*.pyx"))
 ]
 
 setup(

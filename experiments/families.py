@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldiv.hardness import gadget, no_instance, yes_instance
-from ldiv.microdata import Microdata
+from ldiv.table.microdata import Microdata
 
 __all__ = ["gadget_table", "phase_three_table", "small_table"]
 

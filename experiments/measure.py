@@ -16,12 +16,12 @@ from experiments.families import gadget_table, phase_three_table, small_table
 from ldiv.algorithms.lagrangian import EFFORTS
 from ldiv.algorithms.multidim import transform
 from ldiv.api import solve
-from ldiv.contingency import Contingency
 from ldiv.datasets.acs import load as load_acs
 from ldiv.datasets.census import occ, sal
 from ldiv.datasets.external import adult
-from ldiv.measures import kl_divergence
-from ldiv.microdata import Domain, Microdata
+from ldiv.release.measures import kl_divergence
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Domain, Microdata
 from ldiv.tradeoff import lift
 
 __all__ = ["MEASURES", "SOURCES", "DataSet", "measure", "microdata"]

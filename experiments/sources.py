@@ -21,7 +21,7 @@ __all__ = ["closure", "fingerprint", "libraries"]
 ROOT = Path(__file__).parents[1]
 OURS = ("ldiv", "experiments")
 INSTALLED = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-CIMPORT = re.compile(r"^\s*(?:from (ldiv\.\w+) cimport|cimport (ldiv\.\w+))", re.MULTILINE)
+CIMPORT = re.compile(r"^\s*(?:from (ldiv\._kernels\.\w+) cimport|cimport (ldiv\._kernels\.\w+))", re.MULTILINE)
 
 
 @cache

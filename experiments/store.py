@@ -14,7 +14,7 @@ from experiments.measure import MEASURES, SOURCES
 from experiments.provenance import provenance
 from experiments.sources import fingerprint
 from ldiv.algorithms import get
-from ldiv.files import atomic
+from ldiv.table.files import atomic
 
 __all__ = ["Store"]
 

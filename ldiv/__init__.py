@@ -15,17 +15,17 @@ from ldiv.bounds import (
     tuple_bound,
     verify_certificate,
 )
-from ldiv.coarsening import Bins, Hierarchy, coarsen
-from ldiv.contingency import Contingency
 from ldiv.errors import DisclosureWarning, InputError, LdivError, NotEligibleError, UnsafeReleaseError
-from ldiv.measures import average_group_size, discernibility, kl_divergence, ncp
-from ldiv.microdata import Domain, Microdata
-from ldiv.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
-from ldiv.privacy import CheckReport, Violation, check, max_l
-from ldiv.release import Release, Subdomain
-from ldiv.taxonomy import Taxonomy
+from ldiv.privacy.eligibility import CheckReport, Violation, check, max_l
+from ldiv.privacy.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
+from ldiv.privacy.verify import Verdict, verify
+from ldiv.release.measures import average_group_size, discernibility, kl_divergence, ncp
+from ldiv.release.release import Release, Subdomain
+from ldiv.table.coarsening import Bins, Hierarchy, coarsen
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.taxonomy import Taxonomy
 from ldiv.tradeoff import Choice, trade_off
-from ldiv.verification import Verdict, verify
 
 __all__ = [
     "Algorithm",

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from ldiv.algorithms import get
-from ldiv.coarsening import Bins
-from ldiv.coarsening import coarsen as coarsen_frame
 from ldiv.constraints import compose
-from ldiv.contingency import Contingency
 from ldiv.errors import InputError
-from ldiv.frames import named, open_frame
-from ldiv.microdata import Microdata
-from ldiv.principles import Principle
-from ldiv.privacy import validate_l
-from ldiv.publication import publish
-from ldiv.release import Release
+from ldiv.privacy.eligibility import validate_l
+from ldiv.privacy.principles import Principle
+from ldiv.release.publication import publish
+from ldiv.release.release import Release
+from ldiv.table.coarsening import Bins
+from ldiv.table.coarsening import coarsen as coarsen_frame
+from ldiv.table.contingency import Contingency
+from ldiv.table.frames import named, open_frame
+from ldiv.table.microdata import Microdata
 
 __all__ = ["anonymize", "solve"]
 
@@ -177,7 +177,7 @@ def solve(
     protect : sequence of str, optional
         QI columns that are never starred; impossible where some combination of their values is not l-eligible by itself, which is an error.
     also : sequence of Principle, optional
-        What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.principles`.
+        What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.privacy.principles`.
     **options
         Passed to the algorithm.
 

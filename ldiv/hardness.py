@@ -9,8 +9,8 @@ from itertools import permutations
 import numpy as np
 
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.microdata import Microdata
 
 __all__ = ["Gadget", "gadget", "matching_of", "no_instance", "yes_instance"]
 

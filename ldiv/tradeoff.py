@@ -13,11 +13,11 @@ import numpy as np
 from ldiv.algorithms import algorithms, get
 from ldiv.api import solve
 from ldiv.arguments import BEST
-from ldiv.coarsening import Bins, coarsen
 from ldiv.errors import InputError
-from ldiv.measures import kl_divergence
-from ldiv.microdata import Microdata
-from ldiv.release import Release, Subdomain
+from ldiv.release.measures import kl_divergence
+from ldiv.release.release import Release, Subdomain
+from ldiv.table.coarsening import Bins, coarsen
+from ldiv.table.microdata import Microdata
 
 __all__ = ["Choice", "lift", "trade_off"]
 

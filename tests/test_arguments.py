@@ -9,7 +9,7 @@ import ldiv
 from ldiv import arguments
 from ldiv.algorithms.lagrangian import EFFORTS, PARTS, Effort
 from ldiv.arguments import DECLARED, Argument, L
-from ldiv.principles import Principle
+from ldiv.privacy.principles import Principle
 
 DECLARATIONS = [x for x in vars(arguments).values() if isinstance(x, Argument)]
 DATA = ldiv.Microdata.from_codes([[0, 0], [0, 0], [1, 0], [1, 1]], [0, 1, 0, 1])

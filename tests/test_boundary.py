@@ -4,13 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ldiv._kernels.keys as _keys
 import numpy as np
 import pytest
 
 import ldiv
-from ldiv import _keys
-from ldiv.arrays import dot, frozen, total
-from ldiv.contingency import Contingency
+from ldiv.table.arrays import dot, frozen, total
+from ldiv.table.contingency import Contingency
 
 HERE = Path(__file__).parent
 

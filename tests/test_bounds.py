@@ -13,7 +13,7 @@ from scipy.sparse import lil_matrix
 from strategies import tables
 
 import ldiv
-from ldiv.prices import SCALE, Market, Prices
+from ldiv.bounds.prices import SCALE, Market, Prices
 
 
 def linear_program(contingency, l) -> float:

@@ -18,8 +18,8 @@ from strategies import tables
 
 import ldiv
 from ldiv.bounds import certify
+from ldiv.bounds.prices import SCALE, Market, Prices
 from ldiv.bounds.proof import prove
-from ldiv.prices import SCALE, Market, Prices
 
 TABLE = {"a": [k % 3 for k in range(24)], "b": [k % 4 for k in range(24)], "s": [(k * 7) % 6 for k in range(24)]}
 QI = ["a", "b"]

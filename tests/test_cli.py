@@ -16,7 +16,7 @@ from command import run
 
 import ldiv
 from ldiv.cli.console import Progress, one_line, shown
-from ldiv.files import open_table, read_table
+from ldiv.table.files import open_table, read_table
 
 ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
 ASK = ("-q", "Age", "-q", "Sex", "-s", "Ill", "-l", "2")
@@ -556,7 +556,7 @@ def test_formulas_are_named(people, tmp_path):
 
 
 def test_the_written_release_is_judged_before_it_appears(people, tmp_path, monkeypatch):
-    from ldiv.files import write_table as honest
+    from ldiv.table.files import write_table as honest
 
     def broken(table, path, **options):
         return honest(table.slice(0, 1) if tampered == "rows" else table.set_column(0, "Age", pa.array(list("abcd"))), path, **options)

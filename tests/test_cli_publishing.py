@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ldiv
-from ldiv.files import read_table
+from ldiv.table.files import read_table
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_what_was_written_verifies(tmp_path_factory, data, source, target):
     rows = data.draw(st.integers(4, 12))
     column = st.lists(VALUES, min_size=rows, max_size=rows)
     table = {name: data.draw(column) for name in ("q", "r", "other")} | {"s": [f"v{k % 4}" for k in range(rows)]}
-    from ldiv.files import write_table
+    from ldiv.table.files import write_table
 
     write_table(pa.table(table), folder / f"in{source}")
     more = data.draw(st.sampled_from([(), ("--keep-order",), ("--drop", "other"), ("-a", "mondrian"), ("-a", "tp", "--only-named")]))
@@ -302,7 +302,7 @@ TAMPERED = {
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("kind", TAMPERED)
 def test_a_release_that_does_not_verify_leaves_nothing(folder, monkeypatch, kind, ending):
-    from ldiv.files import write_table as honest
+    from ldiv.table.files import write_table as honest
 
     tamper, message = TAMPERED[kind]
     frame = patients()

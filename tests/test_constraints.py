@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ldiv
-from ldiv.principles import Frequency
+from ldiv.privacy.principles import Frequency
 
 NAMES = ("a", "b", "c")
 ALGORITHMS = ("tp", "tp+", "hilbert", "cascade", "auto")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ldiv._tp import phase_one
+from ldiv._kernels.tp import phase_one
 from strategies import PHASE_THREE, PHASE_TWO, rounds_table
 
 import ldiv

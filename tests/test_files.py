@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import ldiv
 from ldiv.errors import InputError
-from ldiv.files import dialect, format_of_name, formula_columns, open_table, read_table, require_distinct_missing, write_table
-from ldiv.files.numbers import decide
+from ldiv.table.files import dialect, format_of_name, formula_columns, open_table, read_table, require_distinct_missing, write_table
+from ldiv.table.files.numbers import decide
 
 ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
 TEXT = st.text(st.sampled_from(list("ab0 ,;\t\"'\n\r=é")), max_size=5)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 import ldiv
-from ldiv.contingency import ascending, rank_rows
+from ldiv.table.contingency import ascending, rank_rows
 
 
 @pytest.mark.parametrize("sizes", [[3], [5, 4, 3], [60_000, 3], [2**20, 2**20, 2**10], [2**30] * 3, [4] * 90])

@@ -13,8 +13,8 @@ import pytest
 from command import run
 
 from ldiv.errors import InputError
-from ldiv.files import Outputs, atomic
-from ldiv.files import outputs as module
+from ldiv.table.files import Outputs, atomic
+from ldiv.table.files import outputs as module
 
 ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
 RELEASE = ROWS.replace("40", "*").replace("50", "*")

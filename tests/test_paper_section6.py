@@ -8,14 +8,14 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ldiv._hilbert import curve_keys
+from ldiv._kernels.hilbert import curve_keys
 from strategies import from_histograms, histogram_tables, tables
 
 import ldiv
 from ldiv.algorithms.hilbert import curve_order
 from ldiv.algorithms.multidim import transform
 from ldiv.algorithms.topdown import Specialisation
-from ldiv.measures import subdomain_codes
+from ldiv.release.measures import subdomain_codes
 
 
 @pytest.mark.parametrize("d, bits", [(1, 4), (2, 1), (2, 4), (3, 4), (4, 2), (5, 1)])

@@ -91,7 +91,7 @@ def test_earth_mover_on_an_ordered_attribute():
     assert sorted(salary) == list(range(3, 12))
     groups = ldiv.Microdata.from_frame(table, ["zip"], "salary")
     c = groups.contingency
-    from ldiv.principles import Histograms
+    from ldiv.privacy.principles import Histograms
 
     level = TCloseness(1).level(Histograms(c.indptr, c.sensitive, c.count, c.histogram, True))
     assert np.round(level[:2], 3).tolist() == [0.375, 0.167]

@@ -17,8 +17,8 @@ import numpy as np
 
 import ldiv
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
+from ldiv.bounds.prices import Ascent, Market
 from ldiv.datasets.acs import QI
-from ldiv.prices import Ascent, Market
 
 __all__ = ["AIMS", "Aim"]
 

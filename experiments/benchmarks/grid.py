@@ -16,7 +16,7 @@ from experiments.benchmarks.yardstick import N
 from experiments.grid import LEVELS, projections
 from ldiv.datasets.acs import QI
 from ldiv.datasets.census import occ, sal
-from ldiv.microdata import Microdata
+from ldiv.table.microdata import Microdata
 
 ALGORITHMS = ("tp", "tp+", "hilbert")
 WHOLE: list[Microdata] = []  # loaded before the processes are forked

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ldiv._hilbert import curve_keys
-from ldiv._tp import phase_one
+from ldiv._kernels.hilbert import curve_keys
+from ldiv._kernels.tp import phase_one
 
 import ldiv
 from experiments.benchmarks import aims
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
+from ldiv.bounds.prices import Ascent, Market
 from ldiv.datasets.acs import QI
-from ldiv.files import read_table, write_table
-from ldiv.prices import Ascent, Market
+from ldiv.table.files import read_table, write_table
 
 DS = {4: FIRST, 7: QI}
 ALGORITHMS = ["tp", "tp+", "hilbert", "cascade", "tds", "mondrian"]

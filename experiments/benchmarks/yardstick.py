@@ -14,10 +14,10 @@ os.environ.setdefault("POLARS_MAX_THREADS", "2")  # before polars is imported
 
 import polars as pl  # noqa: E402
 
-from ldiv.contingency import Contingency  # noqa: E402
 from ldiv.datasets.acs import QI  # noqa: E402
 from ldiv.datasets.census import sal  # noqa: E402
-from ldiv.microdata import Microdata  # noqa: E402
+from ldiv.table.contingency import Contingency  # noqa: E402
+from ldiv.table.microdata import Microdata  # noqa: E402
 
 __all__ = ["FIRST", "N", "fresh", "polars_frame", "ratio", "table", "yardstick"]
 

@@ -11,11 +11,11 @@ from pkgutil import iter_modules
 from typing import Any
 
 from ldiv.arguments import check_options, hint, shown
-from ldiv.contingency import Contingency
 from ldiv.errors import InputError, UnsafeReleaseError
-from ldiv.microdata import Microdata
-from ldiv.privacy import require_eligible, validate_l
-from ldiv.release import Release
+from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Microdata
 
 __all__ = ["Algorithm", "algorithms", "get", "register"]
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import cascade
 from ldiv.algorithms.lagrangian import lagrangian
-from ldiv.contingency import Contingency
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
 
 __all__ = ["auto"]
 

@@ -10,13 +10,13 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._contingency import hand_out
-from ldiv._tp import phase_one
+from ldiv._kernels.cells import hand_out
+from ldiv._kernels.tp import phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.hilbert import group_along_curve, refine
 from ldiv.algorithms.tp import split
-from ldiv.contingency import Contingency
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
 
 __all__ = ["Entries", "cascade", "descend"]
 

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._contingency import tally
+from ldiv._kernels.cells import tally
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries
 from ldiv.algorithms.lagrangian import EFFORTS, EVERYTHING, Effort, lagrangian
 from ldiv.algorithms.program import integer_program
 from ldiv.algorithms.tp import tp
 from ldiv.arguments import OBJECTIVE
-from ldiv.arrays import dot
 from ldiv.bounds import tuple_bound
-from ldiv.contingency import Contingency
+from ldiv.bounds.prices import SCALE, Market
 from ldiv.errors import InputError
-from ldiv.prices import SCALE, Market
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.arrays import dot
+from ldiv.table.contingency import Contingency
 
 __all__ = ["exact", "fewest_stars", "fewest_tuples", "matching"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._hilbert import Grouping, curve_keys
+from ldiv._kernels.hilbert import Grouping, curve_keys
 from ldiv.algorithms import register
 from ldiv.algorithms.tp import Split, split
-from ldiv.contingency import Contingency, ascending
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency, ascending
 
 __all__ = ["curve_order", "group_along_curve", "hilbert", "refine", "tp_plus"]
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._contingency import hand_out, tally
-from ldiv._histogram import Histogram
-from ldiv._ledger import Ledger
-from ldiv._prices import propose
-from ldiv._tp import Refinement, phase_one
+from ldiv._kernels.cells import hand_out, tally
+from ldiv._kernels.inverted_list import Histogram
+from ldiv._kernels.local_search import Ledger
+from ldiv._kernels.multipliers import propose
+from ldiv._kernels.tp import Refinement, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import Entries, cascade, descend
 from ldiv.arguments import Argument, Number, Plan, Whole
-from ldiv.contingency import Contingency
-from ldiv.prices import Ascent, Market
-from ldiv.release import Release
+from ldiv.bounds.prices import Ascent, Market
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
 
 __all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ldiv.algorithms import get, register
-from ldiv.algorithms.recoding import boxes
-from ldiv.contingency import Contingency
 from ldiv.errors import InputError
-from ldiv.release import Release
+from ldiv.release.recoding import boxes
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
 
 __all__ = ["multidim", "transform"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._taxonomy import least_ratios, median_splits, split_runs
+from ldiv._kernels.topdown import least_ratios, median_splits, split_runs
 from ldiv.algorithms import register
-from ldiv.algorithms.recoding import Vocabulary, boxes
-from ldiv.contingency import Contingency
 from ldiv.errors import InputError
-from ldiv.microdata import Domain
-from ldiv.release import Release
-from ldiv.taxonomy import Taxonomy, information_gain
+from ldiv.release.recoding import Vocabulary, boxes
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Domain
+from ldiv.table.taxonomy import Taxonomy, information_gain
 
 __all__ = ["mondrian", "taxonomy_of", "tds"]
 

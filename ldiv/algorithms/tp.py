@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._contingency import tally
-from ldiv._histogram import Histogram
-from ldiv._tp import Refinement, phase_one
+from ldiv._kernels.cells import tally
+from ldiv._kernels.inverted_list import Histogram
+from ldiv._kernels.tp import Refinement, phase_one
 from ldiv.algorithms import register
-from ldiv.contingency import Contingency
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
 
 __all__ = ["Split", "split", "tp"]
 

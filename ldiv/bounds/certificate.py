@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.arguments import MOST_VALUES, Choice, L, Whole, shown
+from ldiv.bounds.prices import Prices
 from ldiv.errors import InputError
-from ldiv.files import atomic
-from ldiv.prices import Prices
+from ldiv.table.files import atomic
 
 __all__ = ["Certificate", "load_certificate", "save_certificate"]
 

@@ -7,13 +7,13 @@ from itertools import combinations
 
 import numpy as np
 
-from ldiv import _contingency
-from ldiv._tp import phase_one
+import ldiv._kernels.cells as _contingency
+from ldiv._kernels.tp import phase_one
 from ldiv.arguments import shown
-from ldiv.contingency import Contingency
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
-from ldiv.privacy import require_eligible, validate_l
+from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Microdata
 
 __all__ = ["star_bound", "tuple_bound"]
 

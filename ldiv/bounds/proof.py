@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.arguments import WEIGHT, L, Whole, shown
-from ldiv.arrays import dot
 from ldiv.bounds.certificate import Certificate, load_certificate
 from ldiv.bounds.counting import star_bound
-from ldiv.contingency import Contingency
+from ldiv.bounds.prices import Prices
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
-from ldiv.prices import Prices
-from ldiv.privacy import require_eligible, validate_l
+from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.table.arrays import dot
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Microdata
 
 __all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
 

@@ -15,7 +15,11 @@ from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, repeat
 from ldiv.errors import InputError, UnsafeReleaseError
-from ldiv.files import (
+from ldiv.privacy.verify import Verdict
+from ldiv.privacy.verify import verify as verify_tables
+from ldiv.release.release import Release
+from ldiv.report import save as save_report
+from ldiv.table.files import (
     Format,
     Outputs,
     Target,
@@ -26,12 +30,8 @@ from ldiv.files import (
     require_distinct_missing,
     write_table,
 )
-from ldiv.files.dialect import require_delimiter
-from ldiv.files.workbook import require_room
-from ldiv.release import Release
-from ldiv.report import save as save_report
-from ldiv.verification import Verdict
-from ldiv.verification import verify as verify_tables
+from ldiv.table.files.dialect import require_delimiter
+from ldiv.table.files.workbook import require_room
 
 __all__ = ["anonymize_command", "bound_of", "facts"]
 

@@ -12,9 +12,9 @@ from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Reading, Saying
 from ldiv.errors import InputError
-from ldiv.files import open_table
-from ldiv.microdata import Microdata
-from ldiv.verification import verify
+from ldiv.privacy.verify import verify
+from ldiv.table.files import open_table
+from ldiv.table.microdata import Microdata
 
 __all__ = ["certify_command"]
 

@@ -10,8 +10,8 @@ from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, Files, Hardness, Reading, Saying, Sensitive
 from ldiv.errors import InputError
-from ldiv.principles import audit
-from ldiv.privacy import CheckReport, check, max_l
+from ldiv.privacy.eligibility import CheckReport, check, max_l
+from ldiv.privacy.principles import audit
 
 __all__ = ["audit_command", "check_command", "max_l_command"]
 

@@ -18,10 +18,10 @@ from ldiv.cli.console import Voice, answer, table_of
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Solving
 from ldiv.errors import InputError, LdivError, NotEligibleError
-from ldiv.files import Outputs
-from ldiv.measures import kl_divergence
-from ldiv.microdata import Microdata
-from ldiv.release import Release
+from ldiv.release.measures import kl_divergence
+from ldiv.release.release import Release
+from ldiv.table.files import Outputs
+from ldiv.table.microdata import Microdata
 
 __all__ = ["compare_command"]
 

@@ -12,15 +12,15 @@ from ldiv.api import anonymize
 from ldiv.cli.console import Voice, one_line
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
-from ldiv.coarsening import Bins, coarsen
 from ldiv.constraints import compose
 from ldiv.constraints.several import joined
-from ldiv.contingency import Contingency
 from ldiv.errors import DisclosureWarning, InputError, MissingColumnError
-from ldiv.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
-from ldiv.files.dialect import require_delimiter
-from ldiv.microdata import Microdata
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.coarsening import Bins, coarsen
+from ldiv.table.contingency import Contingency
+from ldiv.table.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
+from ldiv.table.files.dialect import require_delimiter
+from ldiv.table.microdata import Microdata
 
 __all__ = ["Request", "Source", "options_of"]
 

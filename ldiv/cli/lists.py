@@ -10,7 +10,7 @@ import typer
 from ldiv import algorithms, datasets
 from ldiv.cli.console import Voice, table_of
 from ldiv.errors import InputError
-from ldiv.files import Outputs, format_of_name, write_table
+from ldiv.table.files import Outputs, format_of_name, write_table
 
 __all__ = ["algorithms_command", "datasets_command"]
 

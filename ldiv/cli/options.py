@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 import typer.core
 
-from ldiv.files import ENDINGS
+from ldiv.table.files import ENDINGS
 
 __all__ = ["Algorithm", "Asking", "Columns", "File", "Files", "Hardness", "Once", "Publishing", "Reading", "Saying", "Solving", "flat", "repeat"]
 

@@ -13,8 +13,8 @@ from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, repeat
 from ldiv.errors import InputError
-from ldiv.files import Outputs, descriptor
 from ldiv.report import save as save_report
+from ldiv.table.files import Outputs, descriptor
 
 __all__ = ["report_command"]
 

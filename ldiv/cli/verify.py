@@ -12,8 +12,8 @@ from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Hardness, Reading, Saying
 from ldiv.cli.words import hierarchy_of, pairs
 from ldiv.errors import InputError
-from ldiv.files import Format, format_of_name
-from ldiv.verification import verify
+from ldiv.privacy.verify import verify
+from ldiv.table.files import Format, format_of_name
 
 __all__ = ["verify_command"]
 

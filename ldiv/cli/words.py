@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ldiv.coarsening import Bins, Hierarchy
 from ldiv.errors import InputError
-from ldiv.files import bytes_of
-from ldiv.principles import Distinct, Entropy, KAnonymity, Principle, TCloseness
+from ldiv.privacy.principles import Distinct, Entropy, KAnonymity, Principle, TCloseness
+from ldiv.table.coarsening import Bins, Hierarchy
+from ldiv.table.files import bytes_of
 
 __all__ = ["coarsening", "hierarchy_of", "pairs", "principle", "size_of", "whole"]
 

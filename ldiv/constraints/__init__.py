@@ -19,12 +19,12 @@ from ldiv.arguments import hint, shown
 from ldiv.constraints.enforce import enforce, possible
 from ldiv.constraints.protected import solve_protected
 from ldiv.constraints.several import Component, check_each, joined, spread
-from ldiv.contingency import Contingency
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
-from ldiv.principles import Principle
-from ldiv.privacy import require_eligible
-from ldiv.release import Release
+from ldiv.privacy.eligibility import require_eligible
+from ldiv.privacy.principles import Principle
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
+from ldiv.table.microdata import Microdata
 
 __all__ = ["compose", "enforce"]
 

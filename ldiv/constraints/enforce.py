@@ -10,12 +10,12 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _contingency
+import ldiv._kernels.cells as _contingency
 from ldiv.constraints.protected import label_of_part, parts_of
-from ldiv.contingency import Contingency, rank_rows
 from ldiv.errors import InputError, UnsafeReleaseError
-from ldiv.principles import Histograms, Principle, histograms, histograms_of
-from ldiv.release import Release
+from ldiv.privacy.principles import Histograms, Principle, histograms, histograms_of
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency, rank_rows
 
 __all__ = ["enforce", "possible"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ldiv.algorithms import Algorithm
 from ldiv.algorithms.cascade import Entries
-from ldiv.contingency import Contingency, rank_rows
-from ldiv.release import Release
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency, rank_rows
 
 __all__ = ["label_of_part", "parts_of", "solve_protected"]
 

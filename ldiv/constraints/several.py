@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv import _contingency
-from ldiv.contingency import Contingency, rank_rows
+import ldiv._kernels.cells as _contingency
 from ldiv.errors import InputError, UnsafeReleaseError
-from ldiv.microdata import Domain, Microdata
-from ldiv.principles import Frequency, Histograms, Principle
-from ldiv.release import Release
+from ldiv.privacy.principles import Frequency, Histograms, Principle
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency, rank_rows
+from ldiv.table.microdata import Domain, Microdata
 
 GOLDEN = 0.6180339887498949  # multiples of it lie evenly between 0 and 1
 

@@ -9,7 +9,7 @@ from typing import Any
 from ldiv.datasets import acs, census, external
 from ldiv.datasets.census import occ, sal
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
+from ldiv.table.microdata import Microdata
 
 __all__ = ["Dataset", "available", "load", "load_frame", "occ", "sal"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.microdata import Domain, Microdata
-from ldiv.taxonomy import Taxonomy
+from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.taxonomy import Taxonomy
 
 __all__ = ["QI", "SENSITIVE", "columns", "domains", "frame", "load", "microdata"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ldiv.datasets import acs
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
+from ldiv.table.microdata import Microdata
 
 __all__ = ["columns", "frame", "occ", "sal"]
 

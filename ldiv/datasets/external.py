@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ldiv.datasets import acs
 from ldiv.errors import InputError
-from ldiv.microdata import Microdata
+from ldiv.table.microdata import Microdata
 
 __all__ = ["adult", "adult_frame", "ipums", "ipums_frame", "pums", "pums_frame"]
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from ldiv._version import __version__
 from ldiv.errors import InputError
-from ldiv.files import atomic
-from ldiv.measures import kl_divergence, ncp
-from ldiv.microdata import Microdata
-from ldiv.principles import Histograms, histograms
-from ldiv.release import Release
+from ldiv.privacy.principles import Histograms, histograms
+from ldiv.release.measures import kl_divergence, ncp
+from ldiv.release.release import Release
+from ldiv.table.files import atomic
+from ldiv.table.microdata import Microdata
 from ldiv.table.text import text_of
 from ldiv.tradeoff import lift
 

@@ -1,0 +1,248 @@
+"""Prices on the eligibility constraints: the Lagrangian dual of star minimisation, its ascent, and its exact value.
+
+A group's pillar pays its partners: docs/near-optimal.md has the derivation.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ldiv._kernels.multipliers as _prices
+from ldiv.arguments import THREADS
+from ldiv.table.arrays import dot
+from ldiv.table.contingency import Contingency
+
+__all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
+
+SCALE = 1 << 20  # prices are proven in units of 1 / SCALE star
+TOO_MUCH = 1 << 30  # stars that no row can cost
+SMALL = 200_000  # patterns times cells below which a second thread costs more than it gives
+Pattern = tuple[int, ...]  # the attributes that are kept
+
+
+def patterns_up_to(weights: Sequence[int], most: int) -> list[tuple[Pattern, int]]:
+    """The patterns with at most `most` stars and what a row pays in them, cheapest first, and the all-star one last."""
+    d = len(weights)
+    sizes = {d - k for k in range(min(most, d) + 1)} | {0}
+    chosen = [kept for size in sorted(sizes, reverse=True) for kept in combinations(range(d), size)]
+    return sorted(((kept, sum(weights) - sum(weights[j] for j in kept)) for kept in chosen), key=lambda pattern: pattern[1])
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices that prove a bound, in whole units of 1 / SCALE star.
+
+    Attributes
+    ----------
+    l : int
+    most : int
+        Patterns with more stars are left out, which the bound allows for (the all-star pattern is always there).
+    values : list of ndarray of int64
+        One array a pattern, an entry for each cell of its projection.
+    """
+
+    l: int
+    most: int
+    values: list[NDArray[np.int64]]
+
+
+class Market:
+    """Patterns, the items that cells fall into, and what is known of them.
+
+    Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v. Groups with fewer than l SA
+    values can hold no row, whatever the release: summing (2) of docs/near-optimal.md over their values gives l X <= k X with k < l. All their cells
+    fall into the pattern's last item, which stands in a group of its own and costs too much.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    l : int
+    most : int
+        Patterns with at most this many stars, and the all-star one.
+    threads : int, optional
+        Default: two, or one where there is one core. The result does not depend on it.
+    rows : ndarray of int64, optional
+        The rows of each cell where `contingency` counts them in larger units: what a bound is about.
+    """
+
+    def __init__(self, contingency: Contingency, l: int, most: int, threads: int | None = None, rows: NDArray[np.int64] | None = None) -> None:
+        c = self.contingency = contingency
+        self.rows = c.count if rows is None else rows
+        self.l, self.most = l, min(most, c.d)
+        priced = patterns_up_to(c.weights.tolist(), most)
+        self.patterns = [kept for kept, _ in priced]
+        self.stars = [cost for _, cost in priced]  # of a row, each times its attribute's weight
+        self.threads = THREADS.check(threads) or min(2, os.cpu_count() or 1)
+        self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)  # within its pattern
+        self.indptr: list[NDArray[np.int64]] = []
+        self.sensitive: list[NDArray[np.int32]] = []
+        for p, kept in enumerate(self.patterns):
+            projected, item = c.project(kept)
+            lengths = np.diff(projected.indptr)
+            alive = np.repeat(lengths >= l, lengths)
+            place = np.where(alive, np.cumsum(alive) - 1, np.count_nonzero(alive))
+            self.item[p] = place[item]
+            self.indptr.append(np.concatenate([[0], np.cumsum(lengths[lengths >= l]), [np.count_nonzero(alive) + 1]]))
+            self.sensitive.append(np.append(projected.sensitive[alive], 0).astype(np.int32))
+        self.items = [len(s) for s in self.sensitive]
+        self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
+
+    def place(self) -> NDArray[np.int32]:
+        """Where each cell falls among the items of all patterns."""
+        return (self.item + self.offset[:-1, None]).astype(np.int32)
+
+    def part(self, p: int) -> slice:
+        """The items of a pattern among all."""
+        return slice(int(self.offset[p]), int(self.offset[p + 1]))
+
+    @cached_property
+    def all_groups(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The groups of all patterns in one list: their items, and the group of each item."""
+        indptr = np.concatenate([[0], *(x[1:] + o for x, o in zip(self.indptr, self.offset[:-1], strict=True))]).astype(np.int64)
+        return indptr, np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+
+    @cached_property
+    def cells_by_group(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """For each pattern its cells in order of their items, shape (P, C); and for each group where its cells begin and end there."""
+        cells = np.empty_like(self.item)
+        bounds = []
+        for p, item in enumerate(self.item):
+            cells[p] = np.argsort(item, kind="stable")
+            ends = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=self.items[p]))])[self.indptr[p]]
+            bounds.append(np.stack([ends[:-1], ends[1:]], axis=1))
+        return cells, np.concatenate(bounds).astype(np.int64)
+
+    @cached_property
+    def finer(self) -> NDArray[np.int8]:
+        """finer[p, q]: pattern q keeps all that p keeps, and more."""
+        kept = [set(pattern) for pattern in self.patterns]
+        return np.array([[b > a for b in kept] for a in kept], dtype=np.int8)
+
+    def bound(self, prices: Prices) -> int:
+        """The stars that every release must have, proven by these prices: integers throughout, rounded up.
+
+        O(patterns * cells).
+        """
+        # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
+        cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
+        total = dot(self.rows, _prices.cheapest(self.place(), self.costs(prices), int(cap)))
+        return max(0, -(-total // SCALE))
+
+    def costs(self, prices: Prices) -> NDArray[np.int64]:
+        """What a row pays in each item at these prices, in units of 1 / SCALE star."""
+        cost = np.empty(self.offset[-1], dtype=np.int64)
+        for p, value in enumerate(prices.values):
+            if len(value) != self.items[p] or (len(value) and value.min() < 0):
+                raise ValueError(f"pattern {p} needs {self.items[p]} prices of at least 0")
+            lengths = np.diff(self.indptr[p])
+            worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
+            cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
+            cost[self.offset[p + 1] - 1] = TOO_MUCH * SCALE
+        return cost
+
+
+class Ascent:
+    """Dual ascent by Adam on a soft minimum, with some rows already fixed or not.
+
+    Two passes over memory a sweep: cells answer the prices (split by cells), patterns adjust them (split by patterns); each number is
+    summed in one order whatever the number of threads.
+    """
+
+    DECAY = (0.9, 0.99)
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        total = int(market.offset[-1])
+        # Steps and temperatures are in stars of mean weight, so that scaled weights take the same way.
+        self.unit = float(market.contingency.weights.mean())
+        self.place = market.place()
+        self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
+        self.taken, self.fixed = np.zeros(total), np.zeros(total)
+        for p in range(len(market.patterns)):
+            self.cost[market.part(p)] = market.stars[p] / self.unit
+            self.price[market.offset[p + 1] - 1] = self.cost[market.offset[p + 1] - 1] = TOO_MUCH
+        self.share = np.empty(self.place.shape, dtype=np.float32)
+        self.steps = 0
+        cells = self.place.shape[1]
+        self.chunks = [(k * cells // market.threads, (k + 1) * cells // market.threads) for k in range(market.threads)]
+
+    def respond(self, spread: Callable[..., Any], rows: NDArray[np.float32], temperature: float) -> float:
+        """Cells spread over patterns at the present costs; returns the dual value of the rows."""
+        parts = spread(lambda chunk: _prices.respond(self.place, self.cost, rows, temperature, *chunk, self.share), self.chunks)
+        return sum(parts)
+
+    def adjust(self, spread: Callable[..., Any], step: float) -> None:
+        """Move all prices one step."""
+        market, (one, two) = self.market, self.DECAY
+        self.steps += 1
+        correct = 1 / (1 - one**self.steps), 1 / (1 - two**self.steps)
+
+        def move(p: int) -> None:
+            s = market.part(p)
+            _prices.adjust(
+                market.item[p],
+                self.share[p],
+                market.indptr[p],
+                self.fixed[s],
+                self.price[s],
+                self.first[s],
+                self.second[s],
+                self.cost[s],
+                self.taken[s],
+                market.l,
+                market.stars[p] / self.unit,
+                step,
+                one,
+                two,
+                *correct,
+            )
+
+        list(spread(move, range(len(market.patterns))))
+
+    def run(
+        self,
+        rows: NDArray[np.int64],
+        sweeps: int,
+        temperature: tuple[float, float],
+        step: tuple[float, float],
+        deadline: float = np.inf,
+        progress: Callable[[str], None] | None = None,
+    ) -> int:
+        """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last prices. Returns the sweeps done."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        weight = rows.astype(np.float32)
+        done = 0
+        alone = self.market.threads == 1 or self.place.size < SMALL
+        with nullcontext() if alone else ThreadPoolExecutor(self.market.threads) as pool:
+            spread = map if pool is None else pool.map
+            for k in range(sweeps):
+                at = k / max(sweeps - 1, 1)
+                heat = temperature[0] * (temperature[1] / temperature[0]) ** at
+                value = self.respond(spread, weight, heat)
+                self.adjust(spread, step[0] * (step[1] / step[0]) ** at)
+                done += 1
+                if progress is not None and k % 10 == 9:
+                    progress(f"sweep {k + 1} of {sweeps}: dual value {value * self.unit:,.0f}")
+                if time.monotonic() > deadline:
+                    break
+            self.respond(spread, weight, temperature[1])
+        return done
+
+    def prices(self) -> Prices:
+        """The present prices in whole units."""
+        market = self.market
+        price = self.price.astype(np.float64)
+        price[market.offset[1:] - 1] = 0  # of groups that can hold no row: not needed, and too large for whole units with large weights
+        whole = np.rint(price * self.unit * SCALE).astype(np.int64)
+        return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])

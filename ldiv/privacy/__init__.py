@@ -1,0 +1,1 @@
+"""What must hold: eligibility and other principles (inside), and the release against its source (outside)."""

@@ -1,0 +1,1 @@
+"""What is published: releases, the tables they become, and measures of them."""

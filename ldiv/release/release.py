@@ -1,0 +1,523 @@
+"""Release: which rows are published together, and what each QI-group publishes. One form for every algorithm."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ldiv._kernels.cells as _contingency
+from ldiv.arguments import MOST_ROWS, MOST_VALUES, L, shown
+from ldiv.bounds.certificate import Certificate
+from ldiv.bounds.counting import star_bound
+from ldiv.errors import InputError, LdivError, UnsafeReleaseError
+from ldiv.table.arrays import seal, total, weighted_total, whole
+from ldiv.table.contingency import Contingency, ascending, rank_rows
+from ldiv.table.domain import Domain
+from ldiv.table.frames import Change, Source
+from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
+
+if TYPE_CHECKING:
+    from ldiv.release.publication import Publication
+
+__all__ = ["Release", "Subdomain"]
+
+STAR = -1
+MASK64 = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Subdomain:
+    """A set of values published in place of one: a range, a taxonomy node, or a plain set.
+
+    Attributes
+    ----------
+    codes : tuple of int
+        The codes it covers, ascending.
+    text : str
+        How it is published.
+    """
+
+    codes: tuple[int, ...]
+    text: str
+
+    def __post_init__(self) -> None:
+        codes = tuple(whole(self.codes, "codes of a sub-domain", low=0, high=MOST_VALUES - 1).tolist())
+        if not codes or any(a >= b for a, b in zip(codes, codes[1:], strict=False)):
+            raise InputError(f"a sub-domain must hold at least one code, ascending, not {shown(codes)}")
+        if not isinstance(self.text, str):
+            raise InputError(f"the text of a sub-domain must be a str, not {shown(self.text)}")
+        object.__setattr__(self, "codes", codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A published table, in the space of cells.
+
+    Rows that are alike in QI and SA are interchangeable, so a release says for each cell how many of its rows go to which
+    QI-group; rows get their group (:attr:`group`) only when asked. Groups that publish the same are one group.
+
+    Attributes
+    ----------
+    contingency : Contingency
+        What was published.
+    published : ndarray of int32, shape (G, d)
+        Per group and attribute: a code, -1 for a star, or ``-2 - k`` for ``subdomains[attribute][k]``.
+        Groups are in ascending order, stars after values.
+    indptr : ndarray of int64, shape (G + 1,)
+        The entries of each group.
+    cell : ndarray of int32
+        The cell of each entry, ascending in a group.
+    count : ndarray of int64
+        How many rows of the cell.
+    l : int
+    algorithm : str
+    subdomains : tuple of tuples of Subdomain
+        Empty tuples for a suppression release.
+    info : dict
+        What the algorithm reports of its run; see its documentation.
+    draw : int
+        Which of a cell's rows go to which group: fresh randomness, or what a seed gives. Whoever knows it can tell which of several
+        candidates a starred row is, so it is a secret and printed nowhere.
+
+    Notes
+    -----
+    A release holds its microdata (codes, and the table where it came from one): a pickled one is not for publication, its :attr:`frame` is.
+    """
+
+    contingency: Contingency
+    published: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    cell: NDArray[np.int32]
+    count: NDArray[np.int64]
+    l: int
+    algorithm: str
+    subdomains: tuple[tuple[Subdomain, ...], ...] = ()
+    info: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    star: str | None = "*"
+    draw: int = field(default_factory=lambda: secrets.randbits(128), repr=False)
+    publication: Publication | None = field(default=None, repr=False)
+    _sealed: tuple[Any, ...] = field(default=(), repr=False)  # what was looked at, so that a copy with another star need not be
+
+    def __post_init__(self) -> None:
+        parts = self.contingency, self.published, self.indptr, self.cell, self.count, self.subdomains
+        if len(self._sealed) != len(parts) or any(a is not b for a, b in zip(self._sealed, parts, strict=True)):
+            self._look()
+        object.__setattr__(self, "l", int(L.check(self.l)))
+        if not isinstance(self.algorithm, str) or not isinstance(self.info, Mapping):
+            raise InputError(f"algorithm must be a str and info a mapping, not {shown(self.algorithm)} and {shown(self.info)}")
+
+    def _look(self) -> None:
+        """Range, type and shape of everything that kernels will read; arrays that others can write to are copied."""
+        c = self.contingency
+        if not isinstance(c, Contingency):
+            raise InputError(f"contingency must be a Contingency, not {shown(c)}")
+        subdomains = _checked_subdomains(c, self.subdomains)
+        published = _checked_published(c, self.published, subdomains)
+        cell = whole(self.cell, "cell", low=0, high=len(c.count) - 1, dtype=np.int32)
+        count = whole(self.count, "count", low=1, high=MOST_ROWS, shape=(len(cell),))
+        if (rows := total(count)) > MOST_ROWS:
+            raise InputError(f"a release may have at most 2**62 rows, not {rows:,}")
+        indptr = whole(self.indptr, "indptr", low=0, high=len(cell), shape=(len(published) + 1,))
+        if indptr[0] != 0 or indptr[-1] != len(cell) or (np.diff(indptr) < 1).any():
+            raise InputError(f"indptr must ascend from 0 to the number of entries, {len(cell):,}, and no group may be empty")
+        self.__dict__.update(published=published, indptr=indptr, cell=cell, count=count, subdomains=subdomains)
+        object.__setattr__(self, "_sealed", (c, published, indptr, cell, count, subdomains))
+
+    @classmethod
+    def from_entries(
+        cls,
+        contingency: Contingency,
+        group: NDArray[np.integer],
+        cell: NDArray[np.int32],
+        count: NDArray[np.int64],
+        *,
+        l: int,
+        algorithm: str,
+        info: Mapping[str, Any] | None = None,
+        published: NDArray[np.int32] | None = None,
+        subdomains: Sequence[Sequence[Subdomain]] | None = None,
+    ) -> Release:
+        """Build the canonical release from any list of (group, cell, count) entries.
+
+        Parameters
+        ----------
+        contingency : Contingency
+        group : ndarray of int, shape (entries,)
+            Any numbering from 0; numbers may be unused.
+        cell, count : ndarray, shape (entries,)
+            Entries with count 0 are dropped, equal (group, cell) pairs are added up.
+        published : ndarray of int32, shape (groups, d), optional
+            What each numbered group publishes. Default: suppression, a star where its rows differ.
+        subdomains : sequence of sequences of Subdomain, optional
+
+        Raises
+        ------
+        InputError
+            Entries of another kind, shape or range. Whether they hold every row is looked at by :meth:`verify`.
+
+        Notes
+        -----
+        O(entries log entries); a few passes when `group` is already ascending.
+        """
+        if not isinstance(contingency, Contingency):
+            raise InputError(f"contingency must be a Contingency, not {shown(contingency)}")
+        group = whole(group, "group", low=0, high=MOST_VALUES - 1, dtype=None, own=False)
+        cell = given = whole(cell, "cell", low=0, high=len(contingency.count) - 1, dtype=np.int32, shape=(len(group),), own=False)
+        count = whole(count, "count", low=0, high=MOST_ROWS, shape=(len(group),), own=False)
+        if (rows := total(count)) > MOST_ROWS:
+            raise InputError(f"a release may have at most 2**62 rows, not {rows:,}")
+        kinds = _checked_subdomains(contingency, () if subdomains is None else subdomains)
+        if published is not None:
+            published = _checked_published(contingency, published, kinds)
+            if len(group) and int(group.max()) >= len(published):
+                raise InputError(f"published has {len(published):,} rows, one a group, but there is a group {int(group.max()):,}")
+        used = count > 0
+        if not used.all():
+            group, cell, count = group[used], cell[used], count[used]
+        group, cell, count = _sorted(group, cell, count)
+        if published is None:
+            starts = _starts(group)
+            group_of_cell = contingency.group_of_cell
+            published = _contingency.agreement(starts, group_of_cell[cell], contingency.codes)
+        else:
+            numbers = group[np.append(True, group[1:] != group[:-1])[: len(group)]]
+            published = published[numbers]  # some may not be used
+        group = _dense(group)
+        if not _contingency.strictly_ascending(published):
+            most = max(len(s) for s in kinds)
+            columns = [
+                np.where(column >= 0, column, size - 1 - column)  # stars after values
+                for column, size in zip(published.T, contingency.sizes, strict=True)
+            ]
+            rank, first, _ = rank_rows(columns, [s + 1 + most for s in contingency.sizes])
+            published = published[first]
+            group, cell, count = _sorted(rank[group], cell, count)
+        starts = _starts(group)
+        seal(published, starts)
+        if cell is not given:  # made here
+            seal(cell, count)
+        return cls(contingency, published, starts, cell, count, l, algorithm, kinds, dict(info or {}))
+
+    # -- shape ---------------------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.contingency.n
+
+    @property
+    def d(self) -> int:
+        """QI attributes."""
+        return self.contingency.d
+
+    @property
+    def groups(self) -> int:
+        """QI-groups."""
+        return len(self.indptr) - 1
+
+    def entries_of(self, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The entries of some groups, and which of these groups each belongs to."""
+        lengths = np.diff(self.indptr)[groups]
+        member = np.repeat(np.arange(len(groups)), lengths)
+        entry = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + self.indptr[groups][member]
+        return entry, member
+
+    @cached_property
+    def group_sizes(self) -> NDArray[np.int64]:
+        """Rows of each QI-group, shape (G,)."""
+        return self._heights[0]
+
+    @cached_property
+    def _heights(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        c = self.contingency
+        return _contingency.heights(self.indptr, c.sensitive[self.cell], self.count, c.m)
+
+    @property
+    def max_l(self) -> int:
+        """The largest l for which this release is l-diverse; 0 for a table without rows."""
+        size, height, _ = self._heights
+        return int((size // height).min()) if len(size) else 0
+
+    @cached_property
+    def group(self) -> NDArray[np.int32]:
+        """The QI-group of each row, shape (n,). Which of several interchangeable rows goes where is drawn at random (:attr:`draw`)."""
+        c = self.contingency
+        if c.cell_of_row is None:
+            raise LdivError("this release was made from counts, not rows: there is no group of a row")
+        self._hold_every_row()
+        order = ascending(self.cell, len(c.sensitive))
+        number = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
+        starts = np.searchsorted(self.cell[order], np.arange(len(c.sensitive) + 1)).astype(np.int64)
+        group = _contingency.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
+        # In table order a starred row would always stand behind the visible rows like it, and so give itself away.
+        split = np.flatnonzero((np.diff(starts) > 1)[c.cell_of_row])
+        split = split[np.argsort(c.cell_of_row[split], kind="stable")]
+        random = np.random.default_rng([self.draw & MASK64, self.draw >> 64]).random(len(split))
+        group[split] = group[split[np.lexsort((random, c.cell_of_row[split]))]]
+        return group
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """What each row publishes, shape (n, d): a code, -1 for a star, lower for a sub-domain."""
+        return np.asarray(self.published[self.group])
+
+    # -- quality -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_suppression(self) -> bool:
+        """Whether everything published is a value or a star."""
+        return not any(self.subdomains)
+
+    @property
+    def stars(self) -> int:
+        """Starred cells, the paper's measure. A sub-domain is not a star."""
+        return sum(self.stars_by_attribute_array.tolist())
+
+    @property
+    def cost(self) -> int:
+        """Stars, each times its attribute's weight: what algorithms minimise; the same as :attr:`stars` unless weights were given."""
+        return sum(s * w for s, w in zip(self.stars_by_attribute_array.tolist(), self.contingency.weights.tolist(), strict=True))
+
+    @property
+    def stars_by_attribute_array(self) -> NDArray[np.int64]:
+        """Starred cells of each attribute, shape (d,)."""
+        return np.array(weighted_total(self.group_sizes, self.published == STAR), dtype=np.int64)
+
+    @property
+    def stars_by_attribute(self) -> dict[str, int]:
+        """Starred cells of each attribute by name."""
+        names = [domain.name for domain in self.contingency.domains]
+        return dict(zip(names, self.stars_by_attribute_array.tolist(), strict=True))
+
+    @property
+    def suppressed_rows(self) -> int:
+        """Rows with at least one star."""
+        return int(self.group_sizes[(self.published == STAR).any(axis=1)].sum())
+
+    @property
+    def phase(self) -> int | None:
+        """The phase in which TP ended (1, 2 or 3); None for algorithms without TP."""
+        return self.info.get("phase")
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Stars, a proven lower bound on the stars of every release, and the proof: exact search, prices or counting, whichever proves more.
+
+        Raises
+        ------
+        LdivError
+            The release publishes sub-domains, to which bounds on stars do not apply.
+        """
+        if not self.is_suppression:
+            raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
+        counted = star_bound(self.contingency, self.l)
+        prices, bound = self.info.get("prices"), self.info.get("bound", 0)
+        if self.info.get("proof") == "exact" and bound > counted:
+            return Certificate(self.cost, bound, "exact", prices)
+        if self.info.get("proof") != "exact" and prices is not None and bound >= counted:
+            return Certificate(self.cost, bound, "prices", prices)
+        return Certificate(self.cost, counted, "counting")
+
+    # -- safety and decoding ---------------------------------------------------------------------------------------
+
+    def verify(self) -> Release:
+        """Check that every row is published once, truthfully, in an l-eligible group; returns self.
+
+        Raises
+        ------
+        UnsafeReleaseError
+            The algorithm that made it is defective; nothing must be published.
+        """
+        c = self.contingency
+        self._hold_every_row()
+        size, height, pillar = self._heights
+        bad = np.flatnonzero(size // self.l < height)
+        if len(bad):
+            g = bad[0]
+            raise UnsafeReleaseError(
+                f"{self.algorithm}: {len(bad)} QI-groups are not {self.l}-eligible, the first with {size[g]} rows of which "
+                f"{height[g]} have sensitive value {c.sensitive_domain.label(int(pillar[g]))!r}"
+            )
+        member = c.group_of_cell
+        wrong = _contingency.first_untruthful(self.indptr, self.cell, member, c.codes, self.published) >= 0
+        for j, kinds in enumerate(self.subdomains):
+            claim = np.repeat(self.published[:, j], np.diff(self.indptr))
+            rows = np.flatnonzero(claim < STAR)
+            if len(rows):  # pairs (sub-domain, code) as numbers: a table of them would grow with the domain
+                size_ = c.domains[j].size
+                held = np.concatenate([np.array(x.codes, dtype=np.int64) + k * size_ for k, x in enumerate(kinds)])
+                wrong = wrong or not np.isin((-2 - claim[rows].astype(np.int64)) * size_ + c.codes[member[self.cell[rows]], j], held).all()
+        if wrong:
+            raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
+        return self
+
+    def _hold_every_row(self) -> None:
+        c = self.contingency
+        if not np.array_equal(_contingency.tally(self.cell, len(c.sensitive), self.count), c.count):
+            raise UnsafeReleaseError(f"{self.algorithm}: the release does not hold every row exactly once")
+
+    @property
+    def frame(self) -> Any:
+        """The released table: same kind and columns; only QI cells differ, where starred.
+
+        A column without any star keeps its dtype; one with stars becomes text (or keeps its dtype with nulls when ``star=None``). Rows, order and
+        index are the table's, unless ``order="random"`` was asked for. :func:`ldiv.anonymize` builds it before it returns, so later changes of
+        the source do not reach it; after :func:`ldiv.solve` it is made from the copy that :meth:`ldiv.Microdata.from_frame` kept.
+        """
+        return self.publication.frame if self.publication is not None else self._built_frame
+
+    @cached_property
+    def _built_frame(self) -> Any:
+        data = self.contingency.data
+        if data is None or data.source is None:
+            raise LdivError("this release was made from codes, not from a table: use release.codes")
+        return self.publish(data.source)
+
+    def publish(self, source: Source, order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), star_is_null: bool = False) -> Any:
+        """The released table, built now.
+
+        Parameters
+        ----------
+        source : Source
+            The table, opened by :func:`ldiv.table.frames.open_frame`.
+        order : ndarray of int64, shape (n,), optional
+            Which row stands where.
+        drop : sequence of columns, optional
+            Columns to leave out.
+        star_is_null : bool
+            With ``star=None`` let a star look like a missing value that stood in the column already.
+
+        Raises
+        ------
+        InputError
+            A star would be taken for a value of its column.
+        """
+        data = self.contingency.data
+        assert data is not None
+        changes: dict[str, Change] = {}
+        for j, domain in enumerate(self.contingency.domains):
+            column = self.published[:, j]
+            if (column >= 0).all():
+                continue
+            if (column == STAR).any():
+                refuse_ambiguous_star(self.star, domain, column, star_is_null)
+            texts: list[str | None] = [self.star, *(s.text for s in self.subdomains[j])]
+            used = np.unique(-1 - column[column < 0])
+            place = np.full(len(texts) + 1, -1, dtype=np.int32)
+            place[used] = np.arange(len(used), dtype=np.int32)
+            by_group = place[np.where(column < 0, -1 - column, len(texts))]
+            changes[domain.name] = Change(data.codes[:, j], by_group[self.group], [texts[k] for k in used])
+        return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        d, n = self.d, self.n
+        cells = max(n * d, 1)
+        lines = [
+            f"{self.l}-diverse release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
+            f"stars {self.stars:,} ({100 * self.stars / cells:.2f} % of QI cells), "
+            f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
+        ]
+        lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
+        if self.phase is not None:
+            lines.append(f"TP ended in phase {self.phase}")
+        if self.publication is not None:
+            lines += self.publication.in_short()
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
+        rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
+        lines = "".join(f"<tr><td>{escape(str(what))}</td><td style='text-align:right'>{number:,}</td></tr>" for what, number in rows)
+        return f"<table><caption>{self.l}-diverse release by {escape(self.algorithm)}</caption>{lines}</table>"
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release {self.algorithm} l={self.l}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
+            f"{self.suppressed_rows:,} rows with a star>"
+        )
+
+
+def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:
+    """Raise where anyone could take a star for a value of its column: equal as text or number, or null beside nulls that are published."""
+    if domain.labels is None:
+        return
+    if star is None:
+        shown = published[(published >= 0) & (published < len(domain.labels))]
+        if not star_is_null and any(is_missing(domain.labels[code]) for code in np.unique(shown)):
+            raise InputError(
+                f"column {domain.name!r} has missing values, so a null in place of a star would be taken for one: "
+                "choose another star=, or allow it with star_is_null=True"
+            )
+        return
+    if not isinstance(star, str):
+        raise InputError(f"star must be text or None, not {star!r}")
+    key = alike(star)
+    for value in domain.labels:
+        as_missing = is_missing(value) and star.strip().lower() in MISSING_WORDS
+        if alike(value) == key or as_missing or (not is_missing(value) and text_of(value) == star):
+            what = "missing values" if is_missing(value) else f"the value {value!r}"
+            raise InputError(f"column {domain.name!r} already holds {what}, so a star would be taken for it: choose another with star=")
+
+
+def _checked_subdomains(contingency: Contingency, subdomains: Any) -> tuple[tuple[Subdomain, ...], ...]:
+    """For each attribute its sub-domains."""
+    kinds = tuple(tuple(x) if isinstance(x, Sequence) else x for x in subdomains) if isinstance(subdomains, Sequence) else subdomains
+    if isinstance(kinds, tuple) and not kinds:
+        return tuple(() for _ in range(contingency.d))
+    if (
+        not isinstance(kinds, tuple)
+        or len(kinds) != contingency.d
+        or not all(isinstance(x, tuple) and all(isinstance(y, Subdomain) for y in x) for x in kinds)
+    ):
+        raise InputError(f"subdomains must be a sequence of Subdomain for each of the {contingency.d} attributes, not {shown(subdomains)}")
+    for domain, mine in zip(contingency.domains, kinds, strict=True):
+        for x in mine:
+            if x.codes[-1] >= domain.size:
+                raise InputError(f"a sub-domain of {domain.name!r} holds the code {x.codes[-1]:,}, outside its domain 0..{domain.size - 1:,}")
+    return kinds
+
+
+def _checked_published(contingency: Contingency, published: Any, kinds: tuple[tuple[Subdomain, ...], ...]) -> NDArray[np.int32]:
+    """What each group publishes: codes of the domain, -1, or the number of a sub-domain."""
+    array = whole(published, "published", low=-MOST_VALUES, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, contingency.d))
+    for j, (domain, mine) in enumerate(zip(contingency.domains, kinds, strict=True)):
+        whole(array[:, j], f"published of {domain.name!r}", low=STAR - len(mine), high=domain.size - 1, dtype=None, order="A", own=False)
+    return array
+
+
+def _sorted(group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
+    """Entries in order of (group, cell), equal pairs added up."""
+    width = int(cell.max(initial=0)).bit_length()
+    key = group.astype(np.int64)
+    key <<= width
+    key |= cell
+    if len(key) > 1 and not (key[1:] > key[:-1]).all():
+        order = ascending(key, int(key.max()) + 1)
+        key = key[order]
+        group, cell, count = (key >> width).astype(np.int32), (key & ((1 << width) - 1)).astype(np.int32), count[order]
+        fresh = np.append(True, key[1:] != key[:-1])
+        if not fresh.all():
+            starts = np.flatnonzero(fresh)
+            group, cell, count = group[starts], cell[starts], np.add.reduceat(count, starts)
+    return group, cell, count
+
+
+def _starts(group: NDArray[Any]) -> NDArray[np.int64]:
+    """CSR pointers of an ascending list of group numbers, unused numbers skipped."""
+    changes = np.flatnonzero(group[1:] != group[:-1]) + 1
+    head = [0] if len(group) else []
+    return np.concatenate([head, changes, [len(group)]]).astype(np.int64)
+
+
+def _dense(group: NDArray[Any]) -> NDArray[np.int64]:
+    """Ascending group numbers renumbered without gaps."""
+    return np.cumsum(np.append(False, group[1:] != group[:-1])[: len(group)])
