@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import PHASE_THREE, from_histograms, histogram_tables, rounds_table, tables
 
 import ldiv
-from ldiv.algorithms import topdown
+from ldiv.algorithms import tds
 
 
 def residue_of(data, release):
@@ -74,7 +74,7 @@ def test_tds_takes_the_best_of_information_gain_over_loss_at_every_step(table, o
     domains = [ldiv.Domain(x.name, x.size, ordered=o) for x, o in zip(data.domains, ordered, strict=False)]
     data = ldiv.Microdata.from_codes(data.codes, data.sensitive, domains=domains, sensitive_domain=data.sensitive_domain)
     rows = oracle.rows_of(data.codes, data.sensitive)
-    state = topdown.Specialisation(data.contingency, l)
+    state = tds.Specialisation(data.contingency, l)
     shown = [{0} for _ in domains]
 
     def node_of(code, j, cut):

@@ -14,7 +14,7 @@ from strategies import from_histograms, histogram_tables, tables
 import ldiv
 from ldiv.algorithms.hilbert import curve_order
 from ldiv.algorithms.multidim import transform
-from ldiv.algorithms.topdown import Specialisation
+from ldiv.algorithms.tds import Specialisation
 from ldiv.release.measures import subdomain_codes
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ldiv._kernels.cells import hand_out
 from ldiv._kernels.tp import phase_one
 from ldiv.algorithms import register
-from ldiv.algorithms.hilbert import group_along_curve, refine
+from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import split
+from ldiv.algorithms.tp_plus import refine
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 

@@ -1,20 +1,20 @@
-"""TDS and Mondrian: start from one group and refine while every group stays l-eligible."""
+"""TDS: top-down specialisation along taxonomies, while every group stays l-eligible."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._kernels.topdown import least_ratios, median_splits, split_runs
+from ldiv._kernels.topdown import least_ratios, split_runs
 from ldiv.algorithms import register
 from ldiv.errors import InputError
-from ldiv.release.recoding import Vocabulary, boxes
+from ldiv.release.recoding import Vocabulary
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Domain
 from ldiv.table.taxonomy import Taxonomy, information_gain
 
-__all__ = ["mondrian", "taxonomy_of", "tds"]
+__all__ = ["taxonomy_of", "tds"]
 
 MOST_COUNTS = 200_000_000  # entries of a table of 1.6 GB
 MOST_SPLITS = 20_000  # a chain of splits costs the square
@@ -202,72 +202,4 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
         published=published,
         subdomains=subdomains,
         info={"specialisations": steps},
-    )
-
-
-@register(
-    "mondrian",
-    guarantee="none",
-    cost="O(cells * d * log s)",
-    source="LeFevre, DeWitt, Ramakrishnan, ICDE 2006, strict",
-    suppression=False,
-)
-def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes: bool = False) -> Release:
-    """Strict Mondrian: cut at the median of the widest attribute while both halves are l-eligible.
-
-    Parameters
-    ----------
-    contingency : Contingency
-        Cells of an l-eligible table.
-    l : int
-    seed : int, optional
-        Ignored: ties go to the first attribute.
-    nodes : bool, default False
-        Publish nodes of taxonomies instead of ranges and sets; the default of :func:`ldiv.anonymize` where it is given hierarchies.
-
-    Returns
-    -------
-    Release
-        Groups publish the range of their values for ordered attributes, their set for others.
-
-    Notes
-    -----
-    Unordered attributes are cut in the order of their codes. O(cells * d) for each of the about log s levels.
-
-    References
-    ----------
-    K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
-
-    Examples
-    --------
-    >>> import ldiv
-    >>> data = ldiv.Microdata.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1])
-    >>> ldiv.solve(data, l=2, algorithm="mondrian").codes.tolist()
-    [[0, -1], [0, -1], [1, -1], [1, -1]]
-    """
-    c = contingency
-    seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)
-    offset = np.cumsum([0, *map(len, seen)]).astype(np.int64)
-    group = median_splits(
-        np.stack(numbers, axis=1).astype(np.int32),
-        np.concatenate(seen),
-        offset,
-        np.array(c.sizes, dtype=np.int32),
-        c.indptr,
-        c.sensitive,
-        c.count,
-        c.m,
-        l,
-    )
-    groups = int(group.max(initial=-1)) + 1
-    published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)
-    return Release.from_entries(
-        c,
-        group[c.group_of_cell],
-        np.arange(len(c.count), dtype=np.int32),
-        c.count,
-        l=l,
-        algorithm="mondrian",
-        published=published,
-        subdomains=subdomains,
     )
