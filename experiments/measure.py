@@ -21,7 +21,8 @@ from ldiv.datasets.census import occ, sal
 from ldiv.datasets.external import adult
 from ldiv.release.measures import kl_divergence
 from ldiv.table.contingency import Contingency
-from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.domain import Domain
+from ldiv.table.microdata import Microdata
 from ldiv.tradeoff import lift
 
 __all__ = ["MEASURES", "SOURCES", "DataSet", "measure", "microdata"]

@@ -3,9 +3,9 @@
 The system of Xiao, Yi, Tao, "The Hardness and Approximation Algorithms for L-Diversity", EDBT 2010, and beyond.
 """
 
-from ldiv import datasets
+from ldiv import algorithms, datasets
 from ldiv._version import __version__
-from ldiv.algorithms import Algorithm, algorithms, register
+from ldiv.algorithms import Algorithm, list_algorithms, register
 from ldiv.api import anonymize, solve
 from ldiv.bounds import (
     Certificate,
@@ -19,11 +19,13 @@ from ldiv.errors import DisclosureWarning, InputError, LdivError, NotEligibleErr
 from ldiv.privacy.eligibility import CheckReport, Violation, check, max_l
 from ldiv.privacy.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
 from ldiv.privacy.verify import Verdict, verify
+from ldiv.release.form import Subdomain
 from ldiv.release.measures import average_group_size, discernibility, kl_divergence, ncp
-from ldiv.release.release import Release, Subdomain
+from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins, Hierarchy, coarsen
 from ldiv.table.contingency import Contingency
-from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.domain import Domain
+from ldiv.table.microdata import Microdata
 from ldiv.table.taxonomy import Taxonomy
 from ldiv.tradeoff import Choice, trade_off
 
@@ -65,6 +67,7 @@ __all__ = [
     "datasets",
     "discernibility",
     "kl_divergence",
+    "list_algorithms",
     "load_certificate",
     "max_l",
     "ncp",

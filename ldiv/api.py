@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ldiv.constraints import compose
 from ldiv.errors import InputError
 from ldiv.privacy.eligibility import validate_l
 from ldiv.privacy.principles import Principle
-from ldiv.release.publication import publish
+from ldiv.release.publish import publish
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins
 from ldiv.table.coarsening import coarsen as coarsen_frame
@@ -111,7 +110,7 @@ def anonymize(
 
     Notes
     -----
-    Cost and guarantee are the algorithm's; see ``ldiv.algorithms()[name]``. Rows alike in QI and SA are interchangeable:
+    Cost and guarantee are the algorithm's; see ``ldiv.list_algorithms()[name]``. Rows alike in QI and SA are interchangeable:
     which of them is starred is left to chance, everything else depends on the table alone.
 
     Examples
@@ -123,11 +122,10 @@ def anonymize(
     (['30', '30', '*', '*'], 2)
     """
     l = validate_l(l)
-    takes = signature(get(algorithm).solve).parameters
     original = open_frame(frame)
     source = open_frame(coarsen_frame(original, coarsen, hierarchies)) if coarsen else original
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
-    if trees and "nodes" in takes:
+    if trees and get(algorithm).generalises:
         options.setdefault("nodes", True)
 
     def microdata(name: Any) -> Microdata:

@@ -47,6 +47,7 @@ __all__ = [
     "Whole",
     "check_options",
     "hint",
+    "options_of",
     "shown",
 ]
 
@@ -297,6 +298,16 @@ C = Number("c", least=0, open_below=True)
 
 # The options of algorithms, by name; an algorithm takes those that its signature names.
 DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, EFFORT, OBJECTIVE, TARGET, NODES, PROGRESS)}
+
+
+def options_of(solve: Callable[..., Any]) -> dict[str, Argument | None]:
+    """The options that an algorithm's function takes beside cells, l and seed, each with its declaration where it has one here."""
+    try:
+        parameters = list(signature(solve).parameters.values())
+    except (TypeError, ValueError):  # compiled code may not tell
+        return {}
+    named = [x.name for x in parameters if x.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)][2:]
+    return {name: DECLARED.get(name) for name in named if name != "seed"}
 
 
 def check_options(algorithm: str, solve: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ldiv.algorithms import algorithms, get
+from ldiv.algorithms import get, list_algorithms
 from ldiv.api import solve
 from ldiv.arguments import BEST
 from ldiv.errors import InputError
+from ldiv.release.form import Subdomain
 from ldiv.release.measures import kl_divergence
-from ldiv.release.release import Release, Subdomain
+from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins, coarsen
 from ldiv.table.microdata import Microdata
 
@@ -140,7 +141,7 @@ def trade_off(
     """
     best = BEST.check(best)
     if not get(algorithm).suppression:
-        names = ", ".join(repr(name) for name, entry in sorted(algorithms().items()) if entry.suppression)
+        names = ", ".join(repr(name) for name, entry in sorted(list_algorithms().items()) if entry.suppression)
         raise InputError(f"algorithm must be one that publishes values and stars only, not {algorithm!r}; there are: {names}")
     for name in options:
         if name not in qi:

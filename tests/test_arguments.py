@@ -7,7 +7,7 @@ import pytest
 
 import ldiv
 from ldiv import arguments
-from ldiv.algorithms.lagrangian import EFFORTS, PARTS, Effort
+from ldiv.algorithms.lagrangian.effort import EFFORTS, PARTS, Effort
 from ldiv.arguments import DECLARED, Argument, L
 from ldiv.privacy.principles import Principle
 

@@ -4,11 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ldiv._kernels.keys as _keys
 import numpy as np
 import pytest
 
 import ldiv
+import ldiv._kernels.keys as _keys
 from ldiv.table.arrays import dot, frozen, total
 from ldiv.table.contingency import Contingency
 

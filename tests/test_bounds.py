@@ -13,7 +13,7 @@ from scipy.sparse import lil_matrix
 from strategies import tables
 
 import ldiv
-from ldiv.bounds.prices import SCALE, Market, Prices
+from ldiv.bounds.prices import SCALE, DualProblem, Prices
 
 
 def linear_program(contingency, l) -> float:
@@ -81,9 +81,9 @@ def test_dual_below_the_program_on_many_tables():
         l = ldiv.max_l(data)
         program = linear_program(data.contingency, l)
         for most in range(d + 1):
-            market = Market(data.contingency, l, most)
-            prices = Prices(l, most, [rng.integers(0, 2 * SCALE, k) * rng.integers(0, 2) for k in market.items])
-            assert market.bound(prices) <= np.ceil(program - 1e-6)
+            problem = DualProblem(data.contingency, l, most)
+            prices = Prices(l, most, [rng.integers(0, 2 * SCALE, k) * rng.integers(0, 2) for k in problem.items])
+            assert problem.bound(prices) <= np.ceil(program - 1e-6)
 
 
 @given(tables(max_rows=30), st.data())

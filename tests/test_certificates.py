@@ -18,7 +18,7 @@ from strategies import tables
 
 import ldiv
 from ldiv.bounds import certify
-from ldiv.bounds.prices import SCALE, Market, Prices
+from ldiv.bounds.prices import SCALE, DualProblem, Prices
 from ldiv.bounds.proof import prove
 
 TABLE = {"a": [k % 3 for k in range(24)], "b": [k % 4 for k in range(24)], "s": [(k * 7) % 6 for k in range(24)]}
@@ -64,14 +64,14 @@ def test_the_checker_is_the_definition_and_below_the_optimum(table, draw):
     weights = {name: draw.draw(st.integers(1, 5)) for name in data.names}
     data = data.weighted(weights)
     most = draw.draw(st.integers(1, data.d))
-    market = Market(data.contingency, l, most)
+    problem = DualProblem(data.contingency, l, most)
     size = st.integers(0, draw.draw(st.sampled_from([3 * SCALE, 2**50])))
-    values = [np.array(draw.draw(st.lists(size, min_size=k, max_size=k)), dtype=np.int64) for k in market.items]
+    values = [np.array(draw.draw(st.lists(size, min_size=k, max_size=k)), dtype=np.int64) for k in problem.items]
     found = prove(data.contingency, Prices(l, most, values), l)
     assert found == dual_by_hand(data, l, most, values)
     assert found <= ldiv.solve(data, l, algorithm="cascade").cost
     if max(int(v.max()) for v in values) < 2**25:
-        assert found == market.bound(Prices(l, most, values))  # solver and checker agree, without a line in common
+        assert found == problem.bound(Prices(l, most, values))  # solver and checker agree, without a line in common
 
 
 def test_forged_prices_prove_nothing():

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ldiv._kernels.tp import phase_one
 from strategies import PHASE_THREE, PHASE_TWO, rounds_table
 
 import ldiv
+from ldiv._kernels.tp import phase_one
 from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.arguments import MOST_ROWS

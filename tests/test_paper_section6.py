@@ -8,10 +8,10 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ldiv._kernels.hilbert import curve_keys
 from strategies import from_histograms, histogram_tables, tables
 
 import ldiv
+from ldiv._kernels.hilbert import curve_keys
 from ldiv.algorithms.hilbert import curve_order
 from ldiv.algorithms.multidim import transform
 from ldiv.algorithms.tds import Specialisation

@@ -17,7 +17,7 @@ import numpy as np
 
 import ldiv
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
-from ldiv.bounds.prices import Ascent, Market
+from ldiv.bounds.prices import Ascent, DualProblem
 from ldiv.datasets.acs import QI
 
 __all__ = ["AIMS", "Aim"]
@@ -55,8 +55,8 @@ def tp_everywhere() -> tuple[float, str]:
 def sweep() -> tuple[float, str]:
     """One sweep of prices over np.exp of as many float32 values, one thread."""
     contingency = table(MIDDLE).contingency
-    market = Market(contingency, L, 4, threads=1)
-    ascent = Ascent(market)
+    problem = DualProblem(contingency, L, 4, threads=1)
+    ascent = Ascent(problem)
     rows = contingency.count.astype(np.float32)
     values = -np.random.default_rng(0).random(ascent.place.size, dtype=np.float32)
     out = np.empty_like(values)

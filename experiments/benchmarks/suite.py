@@ -13,7 +13,7 @@ from ldiv._kernels.tp import phase_one
 import ldiv
 from experiments.benchmarks import aims
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
-from ldiv.bounds.prices import Ascent, Market
+from ldiv.bounds.prices import Ascent, DualProblem
 from ldiv.datasets.acs import QI
 from ldiv.table.files import read_table, write_table
 
@@ -105,7 +105,7 @@ class Sweep:
     def setup(self) -> None:
         contingency = table(FIRST).contingency
         self.rows = contingency.count.astype(np.float32)
-        self.ascent = Ascent(Market(contingency, 6, 4, threads=1))
+        self.ascent = Ascent(DualProblem(contingency, 6, 4, threads=1))
 
     def time_respond(self) -> None:
         self.ascent.respond(map, self.rows, 0.05)

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
-from ldiv.arguments import check_options, hint, shown
+from ldiv.arguments import Argument, check_options, hint, options_of, shown
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.eligibility import require_eligible, validate_l
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
-__all__ = ["Algorithm", "algorithms", "get", "register"]
+__all__ = ["Algorithm", "get", "list_algorithms", "register"]
 
 GROUP = "ldiv.algorithms"
+
+
+class _Package(ModuleType):
+    """``ldiv.algorithms`` is this package; called like a function it lists what is in it, as :func:`ldiv.list_algorithms` does."""
+
+    def __call__(self) -> dict[str, Algorithm]:
+        return list_algorithms()
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,16 @@ class Algorithm:
     cost: str = "unknown"
     source: str = ""
     suppression: bool = True
+
+    @property
+    def options(self) -> dict[str, Argument | None]:
+        """The options it takes beside ``seed``, each with what it allows (None where that is the algorithm's own)."""
+        return options_of(self.solve)
+
+    @property
+    def generalises(self) -> bool:
+        """Whether it publishes nodes of hierarchies where it is given some."""
+        return "nodes" in self.options
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not callable(self.solve):
@@ -100,7 +122,7 @@ def register(name: str, **about: Any) -> Callable[[Callable[..., Release]], Call
     return enter
 
 
-def algorithms() -> dict[str, Algorithm]:
+def list_algorithms() -> dict[str, Algorithm]:
     """All algorithms by name, with their guarantee, cost and source; users' own included.
 
     Installed packages add theirs by the entry-point group ``ldiv.algorithms`` (the entry point's object is an
@@ -109,7 +131,7 @@ def algorithms() -> dict[str, Algorithm]:
     Examples
     --------
     >>> import ldiv
-    >>> ldiv.algorithms()["tp"].guarantee
+    >>> ldiv.list_algorithms()["tp"].guarantee
     'l on suppressed tuples, l * d on stars'
     """
     _load()

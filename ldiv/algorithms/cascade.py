@@ -16,39 +16,13 @@ from ldiv.algorithms import register
 from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.algorithms.tp_plus import refine
+from ldiv.release.builder import Entries
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
-__all__ = ["Entries", "cascade", "descend"]
+__all__ = ["cascade", "descend"]
 
 SUBSETS = 1000  # levels with more projections than this are passed over: tables of more than a dozen attributes
-
-
-class Entries:
-    """Entries (group, cell, rows) of a release under construction; groups are numbered as they come."""
-
-    def __init__(self) -> None:
-        self.group: list[NDArray[np.int64]] = []
-        self.cell: list[NDArray[np.int32]] = []
-        self.count: list[NDArray[np.int64]] = []
-        self.groups = 0
-
-    def add(self, group: NDArray[np.integer], cell: NDArray[np.int32], count: NDArray[np.int64], groups: int) -> None:
-        """Append entries whose groups are numbered from 0 to groups - 1."""
-        used = count > 0
-        self.group.append(group[used].astype(np.int64) + self.groups)
-        self.cell.append(cell[used])
-        self.count.append(count[used])
-        self.groups += groups
-
-    def release(self, contingency: Contingency, **about: object) -> Release:
-        return Release.from_entries(
-            contingency,
-            np.concatenate(self.group),
-            np.concatenate(self.cell),
-            np.concatenate(self.count),
-            **about,  # type: ignore[arg-type]
-        )
 
 
 def keeps(part: Contingency, attributes: tuple[int, ...], l: int) -> int:

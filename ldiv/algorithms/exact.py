@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from ldiv._kernels.cells import tally
 from ldiv.algorithms import register
-from ldiv.algorithms.cascade import Entries
 from ldiv.algorithms.lagrangian import EFFORTS, EVERYTHING, Effort, lagrangian
 from ldiv.algorithms.program import integer_program
 from ldiv.algorithms.tp import tp
 from ldiv.arguments import OBJECTIVE
 from ldiv.bounds import tuple_bound
-from ldiv.bounds.prices import SCALE, Market
+from ldiv.bounds.prices import SCALE, DualProblem
 from ldiv.errors import InputError
+from ldiv.release.builder import Entries
 from ldiv.release.release import Release
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
@@ -119,9 +119,9 @@ def fewest_stars(
     bound = start.info["bound"]
     if bound >= start.cost or prices is None:
         return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
-    market = Market(c, l, c.d, threads=1)
-    place = market.place()
-    paid = market.costs(prices)[place]  # (P, C), exact
+    problem = DualProblem(c, l, c.d, threads=1)
+    place = problem.place()
+    paid = problem.costs(prices)[place]  # (P, C), exact
     least = paid.min(axis=0)
     total = dot(c.count, least)
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
@@ -131,14 +131,14 @@ def fewest_stars(
     variables = len(cell)
     columns = np.arange(variables)
     item = place[pattern, cell]
-    indptr, group_of_item = market.all_groups
+    indptr, group_of_item = problem.all_groups
     used, row = np.unique(item, return_inverse=True)
     group = group_of_item[used]
     of_item = csr_matrix((np.ones(variables), (row, columns)), shape=(len(used), variables))
     same = csr_matrix((np.ones(len(used)), (np.arange(len(used)), np.unique(group, return_inverse=True)[1])))
     eligible = l * of_item - same @ (same.T @ of_item)
     every = csr_matrix((np.ones(variables), (cell, columns)), shape=(len(c.count), variables))
-    stars = np.array(market.stars)[pattern]
+    stars = np.array(problem.stars)[pattern]
     budget = csr_matrix(stars[None, :].astype(float))
     solved = integer_program(
         stars.astype(float),

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from ldiv._kernels.hilbert import Grouping, curve_keys
 from ldiv.algorithms import register
 from ldiv.release.release import Release
-from ldiv.table.contingency import Contingency, ascending
+from ldiv.table.contingency import Contingency
+from ldiv.table.ranking import argsort_keys
 
 __all__ = ["curve_order", "group_along_curve", "hilbert"]
 
@@ -26,7 +27,7 @@ def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int3
     """Group the rows of an l-eligible table; returns entries (group, cell, rows), by group and cell. O(cells) of them, however many rows."""
     c = contingency
     position = curve_order(c)[c.group_of_cell]
-    column = ascending(c.sensitive.astype(np.int64) * c.groups + position, c.m * c.groups).astype(np.int32)
+    column = argsort_keys(c.sensitive.astype(np.int64) * c.groups + position, c.m * c.groups).astype(np.int32)
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
     run = Grouping(column, column_indptr, position, c.count, c.histogram, l)
     run.run()

@@ -11,7 +11,7 @@ from ldiv.errors import InputError
 from ldiv.release.recoding import Vocabulary
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.microdata import Domain
+from ldiv.table.domain import Domain
 from ldiv.table.taxonomy import Taxonomy, information_gain
 
 __all__ = ["taxonomy_of", "tds"]
@@ -75,7 +75,7 @@ class Specialisation:
         """Which child of a node holds each group of equal rows (meaningful only for those below the node)."""
         tree = self.trees[j]
         below = min(int(tree.depth[node]) + 1, tree.path.shape[1] - 1)
-        return self.position[j][tree.path[self.c.codes[:, j], below]]
+        return np.asarray(self.position[j][tree.path[self.c.codes[:, j], below]], dtype=np.int32)
 
     def measure(self, groups: NDArray[np.integer]) -> None:
         """Lower the minima of the nodes that some new QI-groups show."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv._kernels.cells import tally
-from ldiv._kernels.inverted_list import Histogram
-from ldiv._kernels.tp import Refinement, phase_one
+from ldiv._kernels.inverted_list import InvertedList
+from ldiv._kernels.tp import Phases, phase_one
 from ldiv.algorithms import register
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -82,8 +82,8 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
     else:
         column = live[np.lexsort((np.argsort(groups)[group_of_cell[live]], value))]
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
-    run = Refinement(
-        Histogram(c.indptr, kept, size, height),
+    run = Phases(
+        InvertedList(c.indptr, kept, size, height),
         c.sensitive,
         group_of_cell,
         residue,

@@ -187,10 +187,10 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
 def _array(packed: zipfile.ZipFile, name: str, dtype: Any, most: int) -> NDArray[Any]:
     """One array of one dimension, its size looked at before its data."""
     with packed.open(name) as member:
-        version = np.lib.format.read_magic(member)  # type: ignore[no-untyped-call]
+        version = np.lib.format.read_magic(member)
         if version != (1, 0):
             raise InputError(f"{name} is of version {version}")
-        shape, _, kind = np.lib.format.read_array_header_1_0(member)  # type: ignore[no-untyped-call]
+        shape, _, kind = np.lib.format.read_array_header_1_0(member)
         if kind != np.dtype(dtype) or len(shape) != 1 or not 0 <= shape[0] <= most:
             raise InputError(f"{name} has shape {shown(shape)} of {kind}, not one dimension of {np.dtype(dtype)}")
         size = shape[0] * kind.itemsize

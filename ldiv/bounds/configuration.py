@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.configuration as _configuration
-from ldiv.bounds.prices import Market
+from ldiv.bounds.prices import DualProblem
 
 __all__ = ["ConfigurationDual", "ascend"]
 
@@ -26,11 +26,11 @@ SMALL = 200_000  # pairs of cells and groups below which a second thread costs m
 
 
 class ConfigurationDual:
-    """The dual function of a market's groups.
+    """The dual function of a problem's groups.
 
     Parameters
     ----------
-    market : Market
+    problem : DualProblem
         Must hold every pattern that a release may use.
     k : int
         The least size of a group.
@@ -38,16 +38,16 @@ class ConfigurationDual:
         The value does not depend on it.
     """
 
-    def __init__(self, market: Market, k: int = 1, threads: int | None = None) -> None:
-        c = self.contingency = market.contingency
-        self.l, self.k = market.l, k
+    def __init__(self, problem: DualProblem, k: int = 1, threads: int | None = None) -> None:
+        c = self.contingency = problem.contingency
+        self.l, self.k = problem.l, k
         self.threads = threads or min(2, os.cpu_count() or 1)
-        self.cells, self.bounds = market.cells_by_group
-        groups = [len(indptr) - 1 for indptr in market.indptr]
+        self.cells, self.bounds = problem.cells_by_group
+        groups = [len(indptr) - 1 for indptr in problem.indptr]
         self.pattern = np.repeat(np.arange(len(groups), dtype=np.int32), groups)
         alive = np.ones(len(self.pattern), dtype=bool)
         alive[np.cumsum(groups) - 1] = False  # the last group of a pattern gathers those that can hold no row
-        self.stars = np.array(market.stars, dtype=np.float64)
+        self.stars = np.array(problem.stars, dtype=np.float64)
         self.count = c.count.astype(np.int64)
         self.height = np.zeros(len(self.pattern), dtype=np.int64)
         self.gain = np.zeros(len(self.pattern))

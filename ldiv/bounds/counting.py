@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
 from ldiv._kernels.tp import phase_one
 from ldiv.arguments import shown
 from ldiv.errors import InputError
@@ -47,7 +47,7 @@ def tuple_bound(data: Microdata | Contingency, l: int) -> int:
     c, l = _table(data, l)
     kept = np.empty_like(c.count)
     phase_one(c.indptr, c.count, l, kept)
-    residue = _contingency.tally(c.sensitive, c.m, c.count - kept)
+    residue = _cells.tally(c.sensitive, c.m, c.count - kept)
     return max(int(residue.sum()), l * int(residue.max(initial=0)))
 
 
@@ -102,8 +102,8 @@ def star_bound(data: Microdata | Contingency, l: int) -> int:
             kept = np.empty_like(part.count)
             phase_one(part.indptr, part.count, l, kept)
             reach |= kept[item] > 0
-            kept_rows += _contingency.tally(part.sensitive, c.m, kept)
-        able = np.minimum(np.minimum(kept_rows, total), _contingency.tally(c.sensitive, c.m, c.count * reach))
+            kept_rows += _cells.tally(part.sensitive, c.m, kept)
+        able = np.minimum(np.minimum(kept_rows, total), _cells.tally(c.sensitive, c.m, c.count * reach))
         more = total - able
         bound += int(weights[k]) * max(int(more.sum()), l * int(more.max(initial=0)))
     return bound

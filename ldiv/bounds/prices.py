@@ -22,7 +22,7 @@ from ldiv.arguments import THREADS
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
 
-__all__ = ["SCALE", "Ascent", "Market", "Prices", "patterns_up_to"]
+__all__ = ["SCALE", "Ascent", "DualProblem", "Prices", "patterns_up_to"]
 
 SCALE = 1 << 20  # prices are proven in units of 1 / SCALE star
 TOO_MUCH = 1 << 30  # stars that no row can cost
@@ -56,7 +56,7 @@ class Prices:
     values: list[NDArray[np.int64]]
 
 
-class Market:
+class DualProblem:
     """Patterns, the items that cells fall into, and what is known of them.
 
     Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v. Groups with fewer than l SA
@@ -160,54 +160,57 @@ class Ascent:
 
     DECAY = (0.9, 0.99)
 
-    def __init__(self, market: Market) -> None:
-        self.market = market
-        total = int(market.offset[-1])
+    def __init__(self, problem: DualProblem) -> None:
+        self.problem = problem
+        total = int(problem.offset[-1])
         # Steps and temperatures are in stars of mean weight, so that scaled weights take the same way.
-        self.unit = float(market.contingency.weights.mean())
-        self.place = market.place()
+        self.unit = float(problem.contingency.weights.mean())
+        self.place = problem.place()
         self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
         self.taken, self.fixed = np.zeros(total), np.zeros(total)
-        for p in range(len(market.patterns)):
-            self.cost[market.part(p)] = market.stars[p] / self.unit
-            self.price[market.offset[p + 1] - 1] = self.cost[market.offset[p + 1] - 1] = TOO_MUCH
+        for p in range(len(problem.patterns)):
+            self.cost[problem.part(p)] = problem.stars[p] / self.unit
+            self.price[problem.offset[p + 1] - 1] = self.cost[problem.offset[p + 1] - 1] = TOO_MUCH
         self.share = np.empty(self.place.shape, dtype=np.float32)
         self.steps = 0
         cells = self.place.shape[1]
-        self.chunks = [(k * cells // market.threads, (k + 1) * cells // market.threads) for k in range(market.threads)]
+        self.chunks = [(k * cells // problem.threads, (k + 1) * cells // problem.threads) for k in range(problem.threads)]
 
     def respond(self, spread: Callable[..., Any], rows: NDArray[np.float32], temperature: float) -> float:
         """Cells spread over patterns at the present costs; returns the dual value of the rows."""
-        parts = spread(lambda chunk: _prices.respond(self.place, self.cost, rows, temperature, *chunk, self.share), self.chunks)
-        return sum(parts)
+
+        def part(chunk: tuple[int, int]) -> float:
+            return _prices.respond(self.place, self.cost, rows, temperature, chunk[0], chunk[1], self.share)
+
+        return float(sum(spread(part, self.chunks)))
 
     def adjust(self, spread: Callable[..., Any], step: float) -> None:
         """Move all prices one step."""
-        market, (one, two) = self.market, self.DECAY
+        problem, (one, two) = self.problem, self.DECAY
         self.steps += 1
         correct = 1 / (1 - one**self.steps), 1 / (1 - two**self.steps)
 
         def move(p: int) -> None:
-            s = market.part(p)
+            s = problem.part(p)
             _prices.adjust(
-                market.item[p],
+                problem.item[p],
                 self.share[p],
-                market.indptr[p],
+                problem.indptr[p],
                 self.fixed[s],
                 self.price[s],
                 self.first[s],
                 self.second[s],
                 self.cost[s],
                 self.taken[s],
-                market.l,
-                market.stars[p] / self.unit,
+                problem.l,
+                problem.stars[p] / self.unit,
                 step,
                 one,
                 two,
                 *correct,
             )
 
-        list(spread(move, range(len(market.patterns))))
+        list(spread(move, range(len(problem.patterns))))
 
     def run(
         self,
@@ -223,8 +226,8 @@ class Ascent:
 
         weight = rows.astype(np.float32)
         done = 0
-        alone = self.market.threads == 1 or self.place.size < SMALL
-        with nullcontext() if alone else ThreadPoolExecutor(self.market.threads) as pool:
+        alone = self.problem.threads == 1 or self.place.size < SMALL
+        with nullcontext() if alone else ThreadPoolExecutor(self.problem.threads) as pool:
             spread = map if pool is None else pool.map
             for k in range(sweeps):
                 at = k / max(sweeps - 1, 1)
@@ -241,8 +244,8 @@ class Ascent:
 
     def prices(self) -> Prices:
         """The present prices in whole units."""
-        market = self.market
+        problem = self.problem
         price = self.price.astype(np.float64)
-        price[market.offset[1:] - 1] = 0  # of groups that can hold no row: not needed, and too large for whole units with large weights
+        price[problem.offset[1:] - 1] = 0  # of groups that can hold no row: not needed, and too large for whole units with large weights
         whole = np.rint(price * self.unit * SCALE).astype(np.int64)
-        return Prices(market.l, market.most, [whole[market.part(p)] for p in range(len(market.patterns))])
+        return Prices(problem.l, problem.most, [whole[problem.part(p)] for p in range(len(problem.patterns))])

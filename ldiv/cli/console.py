@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -97,7 +97,7 @@ class Progress:
         self.bound: float | None = None
         self.left: float | None = None
         self.begun = self.staged = time.monotonic()
-        self.moved = lambda: None
+        self.moved: Callable[[], None] = lambda: None
 
     def __call__(self, event: Any) -> None:
         if isinstance(event, str):

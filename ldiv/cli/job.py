@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
 from ldiv.algorithms import get
@@ -128,7 +127,7 @@ def options_of(solving: Solving, algorithms: list[str]) -> dict[str, dict[str, A
         raise InputError(f"--threads {solving.threads}: it must be at least 1")
     if solving.effort is not None and solving.effort not in ("fast", "default", "best"):
         raise InputError(f"--effort {solving.effort!r}: it must be fast, default or best")
-    takes = {name: signature(get(name).solve).parameters for name in algorithms}
+    takes = {name: get(name).options for name in algorithms}
     for option, value in given.items():
         if value is not None and not any(option in parameters for parameters in takes.values()):
             raise InputError(f"--{option.replace('_', '-')} does not apply to algorithm {', '.join(map(repr, algorithms))}")
@@ -239,13 +238,13 @@ class Request:
     def solve_codes(self, parts: list[Microdata], l: int, algorithm: str, progress: Any = None) -> Release:
         """A release of codes: what :meth:`solve` does but for the table."""
         options = self._options(algorithm, progress) | {"seed": self.solving.seed, "protect": self.asking.protect or []}
-        if any(name not in self.coarse for name in self.trees) and "nodes" in signature(get(algorithm).solve).parameters:
+        if any(name not in self.coarse for name in self.trees) and get(algorithm).generalises:
             options["nodes"] = True
         tables = [Contingency.from_microdata(parts[0])] if len(parts) == 1 else parts  # cells counted anew: what solving takes
         return compose(tables, l, get(algorithm), also=self.also, **options)
 
     def _options(self, algorithm: str, progress: Any) -> dict[str, Any]:
         options = dict(self.options[algorithm])
-        if progress is not None and "progress" in signature(get(algorithm).solve).parameters:
+        if progress is not None and "progress" in get(algorithm).options:
             options["progress"] = progress
         return options

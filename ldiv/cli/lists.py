@@ -7,7 +7,8 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from ldiv import algorithms, datasets
+from ldiv import datasets
+from ldiv.algorithms import list_algorithms
 from ldiv.cli.console import Voice, table_of
 from ldiv.errors import InputError
 from ldiv.table.files import Outputs, format_of_name, write_table
@@ -40,4 +41,4 @@ def datasets_command(
 
 def algorithms_command() -> None:
     """List the algorithms with their guarantee, cost and source."""
-    table_of(["name", "guarantee", "cost", "source"], [[x.name, x.guarantee, x.cost, x.source] for x in algorithms().values()])
+    table_of(["name", "guarantee", "cost", "source"], [[x.name, x.guarantee, x.cost, x.source] for x in list_algorithms().values()])

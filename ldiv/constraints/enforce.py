@@ -10,12 +10,13 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
 from ldiv.constraints.protected import label_of_part, parts_of
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Histograms, Principle, histograms, histograms_of
 from ldiv.release.release import Release
-from ldiv.table.contingency import Contingency, rank_rows
+from ldiv.table.contingency import Contingency
+from ldiv.table.ranking import rank_rows
 
 __all__ = ["enforce", "possible"]
 
@@ -40,7 +41,7 @@ def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: 
     where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]
     protect = [c.domains[j].name for j in kept]
     if kept and not any(_is_component(x) for x in principles):
-        size, height, pillar = _contingency.heights(parts.indptr, parts.sensitive, parts.count, c.m)
+        size, height, pillar = _cells.heights(parts.indptr, parts.sensitive, parts.count, c.m)
         bad = np.flatnonzero(size // l < height)
         if len(bad):
             p = bad[0]
@@ -185,7 +186,7 @@ def _merge_rest(
     starred = (release.published[:, free] < 0).all(axis=1)
     leaders, unions = np.unique(union, return_inverse=True)
     of_union = part[leaders]
-    size = _contingency.tally(unions.astype(np.int32), len(leaders), sizes)
+    size = _cells.tally(unions.astype(np.int32), len(leaders), sizes)
     for p in np.unique(part[violating]):
         merged = np.zeros(len(leaders), dtype=bool)
         np.logical_or.at(merged, unions, (part == p) & (violating | starred))

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.algorithms import Algorithm
-from ldiv.algorithms.cascade import Entries
+from ldiv.release.builder import Entries
 from ldiv.release.release import Release
-from ldiv.table.contingency import Contingency, rank_rows
+from ldiv.table.contingency import Contingency
+from ldiv.table.ranking import rank_rows
 
 __all__ = ["label_of_part", "parts_of", "solve_protected"]
 

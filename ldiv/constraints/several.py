@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Frequency, Histograms, Principle
 from ldiv.release.release import Release
-from ldiv.table.contingency import Contingency, rank_rows
-from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.contingency import Contingency
+from ldiv.table.domain import Domain
+from ldiv.table.microdata import Microdata
+from ldiv.table.ranking import rank_rows
 
 GOLDEN = 0.6180339887498949  # multiples of it lie evenly between 0 and 1
 
@@ -34,7 +36,7 @@ class Component(Principle):
         number = np.repeat(np.arange(len(groups.indptr) - 1, dtype=np.int32), np.diff(groups.indptr))
         size = int(self.code.max(initial=0)) + 1
         rank, first, bounds = rank_rows([number, self.code[groups.sensitive]], [max(len(groups.indptr) - 1, 1), size], split=True)
-        count = _contingency.tally(rank, len(first), groups.count)
+        count = _cells.tally(rank, len(first), groups.count)
         return replace(groups, indptr=bounds, sensitive=self.code[groups.sensitive[first]], count=count)
 
     def holds(self, groups: Histograms) -> NDArray[np.bool_]:
@@ -94,6 +96,6 @@ def check_each(release: Release, l: int, names: Sequence[str], codes: Sequence[N
         target = code[release.contingency.sensitive[release.cell]]
         rank, first, _ = rank_rows([group, target], [max(release.groups, 1), int(code.max(initial=0)) + 1])
         tops = np.zeros(release.groups, dtype=np.int64)
-        np.maximum.at(tops, group[first], _contingency.tally(rank, len(first), release.count))
+        np.maximum.at(tops, group[first], _cells.tally(rank, len(first), release.count))
         if (release.group_sizes // l < tops).any():
             raise UnsafeReleaseError(f"{release.algorithm}: a group is not {l}-diverse in {name!r}")

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.domain import Domain
+from ldiv.table.microdata import Microdata
 from ldiv.table.taxonomy import Taxonomy
 
 __all__ = ["QI", "SENSITIVE", "columns", "domains", "frame", "load", "microdata"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
 from ldiv.arguments import L
 from ldiv.errors import InputError, NotEligibleError
 from ldiv.table.contingency import Contingency
@@ -150,7 +150,7 @@ def check(
 
 def _check_one(frame: Any, qi: Any, sensitive: Any, l: int, missing: Any) -> CheckReport:
     c = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
-    size, height, pillar = _contingency.heights(c.indptr, c.sensitive, c.count, c.m)
+    size, height, pillar = _cells.heights(c.indptr, c.sensitive, c.count, c.m)
     excess = height - size // l
     violations = [
         Violation(
@@ -211,7 +211,7 @@ def _max_l_of_one(frame: Any, sensitive: Any, missing: Any) -> int:
             raise InputError("name the sensitive column: sensitive=")
         target, domain = Microdata.read_sensitive(frame, sensitive, missing)
         m = domain.size
-    histogram = _contingency.tally(target, m)
+    histogram = _cells.tally(target, m)
     return int(len(target) // histogram.max()) if len(target) else 0
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
 from ldiv.arguments import ALPHA, DISTANCE, STRENGTH, Argument, C, K, L
 from ldiv.privacy.eligibility import as_microdata, one_by_one
 from ldiv.release.release import Release
-from ldiv.table.contingency import Contingency, rank_rows
+from ldiv.table.contingency import Contingency
+from ldiv.table.ranking import rank_rows
 
 __all__ = [
     "AlphaK",
@@ -289,7 +290,7 @@ def _audit_one(frame: Any, qi: Any, sensitive: Any, c: float, missing: Any) -> d
 def histograms_of(c: Contingency, group: NDArray[np.integer], sensitive: NDArray[np.int32], count: NDArray[np.int64], groups: int) -> Histograms:
     """The SA histograms of numbered groups of entries (group, SA code, rows)."""
     rank, first, bounds = rank_rows([group.astype(np.int32), sensitive], [max(groups, 1), c.m], split=True)
-    return Histograms(bounds, sensitive[first], _contingency.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered)
+    return Histograms(bounds, sensitive[first], _cells.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered)
 
 
 def histograms(release: Release, group: NDArray[np.integer], groups: int, entry: NDArray[np.int64] | None = None) -> Histograms:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
 import ldiv._kernels.divergence as _divergence
-import ldiv._kernels.keys as _keys  # type: ignore[attr-defined]
+import ldiv._kernels.keys as _keys
 from ldiv.release.release import Release
-from ldiv.table.contingency import ascending, rank_rows
+from ldiv.table.ranking import argsort_keys, rank_rows
 
 __all__ = ["average_group_size", "discernibility", "kl_divergence", "ncp", "subdomain_codes"]
 
@@ -65,7 +65,7 @@ def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[n
     entry, member = release.entries_of(groups)
     kinds, kind_of_group = _kinds(release.published[groups] == -1)
     kind = kind_of_group[member]
-    order = ascending(kind, len(kinds))
+    order = argsort_keys(kind, len(kinds))
     bounds = np.searchsorted(kind[order], np.arange(len(kinds) + 1))
     entry_sensitive, entry_count = c.sensitive[release.cell], release.count
     chosen_entry = entry[order]
@@ -133,7 +133,7 @@ def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.f
             inside[offset[j] + codes] |= np.packbits(bits, bitorder="little").view("<u8")
     # A box holds many cells of few SA values: add them up before they are spread over the points.
     rank, first, bounds = rank_rows([member.astype(np.int32), c.sensitive[release.cell[entry]]], [len(groups), c.m], split=True)
-    held = _contingency.tally(rank, len(first), release.count[entry])
+    held = _cells.tally(rank, len(first), release.count[entry])
     _divergence.spread_boxes(
         np.stack(numbers, axis=1).astype(np.int32),
         c.indptr,

@@ -1,26 +1,21 @@
-"""From a release to the table that leaves: built once, from what the source was then, in an order that is decided, verified as it stands there."""
+"""The table that leaves, and what it tells beside its cells."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.errors import DisclosureWarning, InputError, MissingColumnError, UnsafeReleaseError
-from ldiv.privacy.disclosure import Guess, PassingColumn, guesses_by_column, guesses_by_neighbours, share_alone
-from ldiv.privacy.verify import Verdict, verify
-from ldiv.release.release import Release
-from ldiv.table.frames import Source, open_frame
-from ldiv.table.text import text_of
+from ldiv.errors import InputError
+from ldiv.privacy.disclosure import Guess, PassingColumn, guesses_by_column, share_alone
+from ldiv.privacy.verify import Verdict
+from ldiv.table.frames import open_frame
 
-__all__ = ["ORDERS", "Publication", "publish"]
-
-ORDERS = ("keep", "random")
+__all__ = ["Publication"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,97 +85,3 @@ class Publication:
     def notes(self) -> list[str]:
         """What its owner should know before it leaves, a line each; the first call measures every untouched column."""
         return [*self.in_short(), *self.column_warnings]
-
-
-def publish(
-    release: Release,
-    source: Source,
-    original: Any,
-    sensitive: Sequence[Any],
-    *,
-    star: str | None = "*",
-    order: str = "keep",
-    drop: Sequence[Any] = (),
-    only_named: bool = False,
-    star_is_null: bool = False,
-    seed: int | None = None,
-    hierarchies: Mapping[Any, Any] | None = None,
-    k: int = 1,
-) -> Release:
-    """The same release with its published table, which has been verified against the source.
-
-    Parameters
-    ----------
-    release : Release
-    source : Source
-        The table as it was encoded.
-    original : table
-        The table as it was given, before it was coarsened; what is published is verified against it.
-    sensitive : sequence of columns
-    star, order, drop, only_named, star_is_null, seed
-        As :func:`ldiv.anonymize` takes them.
-    hierarchies : mapping, optional
-        Whose texts may stand in place of values.
-
-    Raises
-    ------
-    UnsafeReleaseError
-        The table does not hold what the release promises; nothing is returned.
-    """
-    data = release.contingency.data
-    assert data is not None
-    names = list(data.names)
-    if order not in ORDERS:
-        raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}")
-    for name in drop:
-        if name not in source.columns:
-            raise MissingColumnError(name, source.columns)
-        if name in names or name in sensitive:
-            raise InputError(f"drop: column {name!r} is a quasi-identifier or sensitive; leave it out of those first")
-    others = [name for name in source.columns if name not in names and name not in sensitive]
-    # The index of a pandas table goes with the order of its rows, in an Arrow table as in pandas.
-    index = [name for name in others if order == "random" and name in source.index and not (only_named or name in drop)]
-    left_out = [name for name in others if only_named or name in drop or name in index]
-    rows = None
-    if order == "random":
-        # Not the draw that places rows in groups: whoever sees the order must not learn of it.
-        entropy = [release.draw & ((1 << 64) - 1), release.draw >> 64, 1]
-        rows = np.random.default_rng(entropy).permutation(release.n)
-    release = replace(release, star=star)
-    frame = release.publish(source, rows, left_out, star_is_null)
-    trees, orders = dict(hierarchies or {}), {}
-    for domain in data.domains:
-        if domain.taxonomy is not None and domain.name not in trees:
-            tree = domain.taxonomy
-            trees[domain.name] = [[text_of(domain.label(code)), *(tree.text[node] for node in tree.path[code])] for code in range(domain.size)]
-        if domain.ordered and domain.labels and isinstance(domain.labels[0], str):
-            orders[domain.name] = domain.labels
-    verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows)
-    if not verdict:
-        raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, {verdict}")
-    if rows is None and not verdict.in_order:
-        raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, its rows are not in the order of the source")
-    published = release.published[release.group]
-    codes, starred = data.codes, published < 0
-    if rows is not None:
-        codes, starred = codes[rows], starred[rows]
-    publication = Publication(
-        frame,
-        verdict,
-        rows,
-        guesses_by_neighbours(codes, starred, names),
-        [n for n in others if n not in left_out],
-        left_out,
-        codes,
-        starred,
-        index,
-    )
-    telling = [f"{guess} in {name!r}" for name, guess in publication.neighbours.items() if guess.tells]
-    if telling and order == "keep":
-        warnings.warn(
-            f"the order of the rows gives stars away: {'; '.join(telling)} are what the rows above and below agree on; "
-            'publish in another order: order="random"',
-            DisclosureWarning,
-            stacklevel=4,
-        )
-    return replace(release, publication=publication)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.release.release import STAR, Subdomain
+from ldiv.release.form import STAR, Subdomain
 from ldiv.table.contingency import Contingency
-from ldiv.table.microdata import Domain
+from ldiv.table.domain import Domain
 from ldiv.table.taxonomy import range_text, set_text
 
 __all__ = ["Vocabulary", "boxes"]

@@ -7,53 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.cells as _contingency
+import ldiv._kernels.cells as _cells
+import ldiv._kernels.release as _release
 from ldiv.arguments import MOST_ROWS, MOST_VALUES, L, shown
 from ldiv.bounds.certificate import Certificate
 from ldiv.bounds.counting import star_bound
-from ldiv.errors import InputError, LdivError, UnsafeReleaseError
+from ldiv.errors import InputError, LdivError
+from ldiv.release.check import complete, eligible, truthful
+from ldiv.release.decoding import changes_of
+from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
+from ldiv.release.publication import Publication
 from ldiv.table.arrays import seal, total, weighted_total, whole
-from ldiv.table.contingency import Contingency, ascending, rank_rows
-from ldiv.table.domain import Domain
-from ldiv.table.frames import Change, Source
-from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
+from ldiv.table.contingency import Contingency
+from ldiv.table.frames import Source
+from ldiv.table.ranking import argsort_keys, rank_rows
 
-if TYPE_CHECKING:
-    from ldiv.release.publication import Publication
+__all__ = ["Release"]
 
-__all__ = ["Release", "Subdomain"]
-
-STAR = -1
 MASK64 = (1 << 64) - 1
-
-
-@dataclass(frozen=True)
-class Subdomain:
-    """A set of values published in place of one: a range, a taxonomy node, or a plain set.
-
-    Attributes
-    ----------
-    codes : tuple of int
-        The codes it covers, ascending.
-    text : str
-        How it is published.
-    """
-
-    codes: tuple[int, ...]
-    text: str
-
-    def __post_init__(self) -> None:
-        codes = tuple(whole(self.codes, "codes of a sub-domain", low=0, high=MOST_VALUES - 1).tolist())
-        if not codes or any(a >= b for a, b in zip(codes, codes[1:], strict=False)):
-            raise InputError(f"a sub-domain must hold at least one code, ascending, not {shown(codes)}")
-        if not isinstance(self.text, str):
-            raise InputError(f"the text of a sub-domain must be a str, not {shown(self.text)}")
-        object.__setattr__(self, "codes", codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +94,8 @@ class Release:
         c = self.contingency
         if not isinstance(c, Contingency):
             raise InputError(f"contingency must be a Contingency, not {shown(c)}")
-        subdomains = _checked_subdomains(c, self.subdomains)
-        published = _checked_published(c, self.published, subdomains)
+        subdomains = checked_subdomains(c, self.subdomains)
+        published = checked_published(c, self.published, subdomains)
         cell = whole(self.cell, "cell", low=0, high=len(c.count) - 1, dtype=np.int32)
         count = whole(self.count, "count", low=1, high=MOST_ROWS, shape=(len(cell),))
         if (rows := total(count)) > MOST_ROWS:
@@ -173,24 +149,24 @@ class Release:
         count = whole(count, "count", low=0, high=MOST_ROWS, shape=(len(group),), own=False)
         if (rows := total(count)) > MOST_ROWS:
             raise InputError(f"a release may have at most 2**62 rows, not {rows:,}")
-        kinds = _checked_subdomains(contingency, () if subdomains is None else subdomains)
+        kinds = checked_subdomains(contingency, () if subdomains is None else subdomains)
         if published is not None:
-            published = _checked_published(contingency, published, kinds)
+            published = checked_published(contingency, published, kinds)
             if len(group) and int(group.max()) >= len(published):
                 raise InputError(f"published has {len(published):,} rows, one a group, but there is a group {int(group.max()):,}")
         used = count > 0
         if not used.all():
             group, cell, count = group[used], cell[used], count[used]
-        group, cell, count = _sorted(group, cell, count)
+        group, cell, count = sorted_entries(group, cell, count)
         if published is None:
-            starts = _starts(group)
+            starts = pointers(group)
             group_of_cell = contingency.group_of_cell
-            published = _contingency.agreement(starts, group_of_cell[cell], contingency.codes)
+            published = _release.agreement(starts, group_of_cell[cell], contingency.codes)
         else:
             numbers = group[np.append(True, group[1:] != group[:-1])[: len(group)]]
             published = published[numbers]  # some may not be used
-        group = _dense(group)
-        if not _contingency.strictly_ascending(published):
+        group = dense(group)
+        if not _release.strictly_ascending(published):
             most = max(len(s) for s in kinds)
             columns = [
                 np.where(column >= 0, column, size - 1 - column)  # stars after values
@@ -198,8 +174,8 @@ class Release:
             ]
             rank, first, _ = rank_rows(columns, [s + 1 + most for s in contingency.sizes])
             published = published[first]
-            group, cell, count = _sorted(rank[group], cell, count)
-        starts = _starts(group)
+            group, cell, count = sorted_entries(rank[group], cell, count)
+        starts = pointers(group)
         seal(published, starts)
         if cell is not given:  # made here
             seal(cell, count)
@@ -237,7 +213,7 @@ class Release:
     @cached_property
     def _heights(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
         c = self.contingency
-        return _contingency.heights(self.indptr, c.sensitive[self.cell], self.count, c.m)
+        return _cells.heights(self.indptr, c.sensitive[self.cell], self.count, c.m)
 
     @property
     def max_l(self) -> int:
@@ -252,10 +228,10 @@ class Release:
         if c.cell_of_row is None:
             raise LdivError("this release was made from counts, not rows: there is no group of a row")
         self._hold_every_row()
-        order = ascending(self.cell, len(c.sensitive))
+        order = argsort_keys(self.cell, len(c.sensitive))
         number = np.repeat(np.arange(self.groups, dtype=np.int32), np.diff(self.indptr))
         starts = np.searchsorted(self.cell[order], np.arange(len(c.sensitive) + 1)).astype(np.int64)
-        group = _contingency.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
+        group = _release.assign_rows(c.cell_of_row, starts, number[order], self.count[order])
         # In table order a starred row would always stand behind the visible rows like it, and so give itself away.
         split = np.flatnonzero((np.diff(starts) > 1)[c.cell_of_row])
         split = split[np.argsort(c.cell_of_row[split], kind="stable")]
@@ -337,31 +313,12 @@ class Release:
         """
         c = self.contingency
         self._hold_every_row()
-        size, height, pillar = self._heights
-        bad = np.flatnonzero(size // self.l < height)
-        if len(bad):
-            g = bad[0]
-            raise UnsafeReleaseError(
-                f"{self.algorithm}: {len(bad)} QI-groups are not {self.l}-eligible, the first with {size[g]} rows of which "
-                f"{height[g]} have sensitive value {c.sensitive_domain.label(int(pillar[g]))!r}"
-            )
-        member = c.group_of_cell
-        wrong = _contingency.first_untruthful(self.indptr, self.cell, member, c.codes, self.published) >= 0
-        for j, kinds in enumerate(self.subdomains):
-            claim = np.repeat(self.published[:, j], np.diff(self.indptr))
-            rows = np.flatnonzero(claim < STAR)
-            if len(rows):  # pairs (sub-domain, code) as numbers: a table of them would grow with the domain
-                size_ = c.domains[j].size
-                held = np.concatenate([np.array(x.codes, dtype=np.int64) + k * size_ for k, x in enumerate(kinds)])
-                wrong = wrong or not np.isin((-2 - claim[rows].astype(np.int64)) * size_ + c.codes[member[self.cell[rows]], j], held).all()
-        if wrong:
-            raise UnsafeReleaseError(f"{self.algorithm}: a group publishes a value its rows do not have")
+        eligible(c, *self._heights, self.l, self.algorithm)
+        truthful(c, self.published, self.indptr, self.cell, self.subdomains, self.algorithm)
         return self
 
     def _hold_every_row(self) -> None:
-        c = self.contingency
-        if not np.array_equal(_contingency.tally(self.cell, len(c.sensitive), self.count), c.count):
-            raise UnsafeReleaseError(f"{self.algorithm}: the release does not hold every row exactly once")
+        complete(self.contingency, self.cell, self.count, self.algorithm)
 
     @property
     def frame(self) -> Any:
@@ -401,19 +358,7 @@ class Release:
         """
         data = self.contingency.data
         assert data is not None
-        changes: dict[str, Change] = {}
-        for j, domain in enumerate(self.contingency.domains):
-            column = self.published[:, j]
-            if (column >= 0).all():
-                continue
-            if (column == STAR).any():
-                refuse_ambiguous_star(self.star, domain, column, star_is_null)
-            texts: list[str | None] = [self.star, *(s.text for s in self.subdomains[j])]
-            used = np.unique(-1 - column[column < 0])
-            place = np.full(len(texts) + 1, -1, dtype=np.int32)
-            place[used] = np.arange(len(used), dtype=np.int32)
-            by_group = place[np.where(column < 0, -1 - column, len(texts))]
-            changes[domain.name] = Change(data.codes[:, j], by_group[self.group], [texts[k] for k in used])
+        changes = changes_of(self.contingency.domains, data.codes, self.published, self.subdomains, self.group, self.star, star_is_null)
         return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
 
     def summary(self) -> str:
@@ -444,80 +389,3 @@ class Release:
             f"<Release {self.algorithm} l={self.l}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
             f"{self.suppressed_rows:,} rows with a star>"
         )
-
-
-def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:
-    """Raise where anyone could take a star for a value of its column: equal as text or number, or null beside nulls that are published."""
-    if domain.labels is None:
-        return
-    if star is None:
-        shown = published[(published >= 0) & (published < len(domain.labels))]
-        if not star_is_null and any(is_missing(domain.labels[code]) for code in np.unique(shown)):
-            raise InputError(
-                f"column {domain.name!r} has missing values, so a null in place of a star would be taken for one: "
-                "choose another star=, or allow it with star_is_null=True"
-            )
-        return
-    if not isinstance(star, str):
-        raise InputError(f"star must be text or None, not {star!r}")
-    key = alike(star)
-    for value in domain.labels:
-        as_missing = is_missing(value) and star.strip().lower() in MISSING_WORDS
-        if alike(value) == key or as_missing or (not is_missing(value) and text_of(value) == star):
-            what = "missing values" if is_missing(value) else f"the value {value!r}"
-            raise InputError(f"column {domain.name!r} already holds {what}, so a star would be taken for it: choose another with star=")
-
-
-def _checked_subdomains(contingency: Contingency, subdomains: Any) -> tuple[tuple[Subdomain, ...], ...]:
-    """For each attribute its sub-domains."""
-    kinds = tuple(tuple(x) if isinstance(x, Sequence) else x for x in subdomains) if isinstance(subdomains, Sequence) else subdomains
-    if isinstance(kinds, tuple) and not kinds:
-        return tuple(() for _ in range(contingency.d))
-    if (
-        not isinstance(kinds, tuple)
-        or len(kinds) != contingency.d
-        or not all(isinstance(x, tuple) and all(isinstance(y, Subdomain) for y in x) for x in kinds)
-    ):
-        raise InputError(f"subdomains must be a sequence of Subdomain for each of the {contingency.d} attributes, not {shown(subdomains)}")
-    for domain, mine in zip(contingency.domains, kinds, strict=True):
-        for x in mine:
-            if x.codes[-1] >= domain.size:
-                raise InputError(f"a sub-domain of {domain.name!r} holds the code {x.codes[-1]:,}, outside its domain 0..{domain.size - 1:,}")
-    return kinds
-
-
-def _checked_published(contingency: Contingency, published: Any, kinds: tuple[tuple[Subdomain, ...], ...]) -> NDArray[np.int32]:
-    """What each group publishes: codes of the domain, -1, or the number of a sub-domain."""
-    array = whole(published, "published", low=-MOST_VALUES, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, contingency.d))
-    for j, (domain, mine) in enumerate(zip(contingency.domains, kinds, strict=True)):
-        whole(array[:, j], f"published of {domain.name!r}", low=STAR - len(mine), high=domain.size - 1, dtype=None, order="A", own=False)
-    return array
-
-
-def _sorted(group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
-    """Entries in order of (group, cell), equal pairs added up."""
-    width = int(cell.max(initial=0)).bit_length()
-    key = group.astype(np.int64)
-    key <<= width
-    key |= cell
-    if len(key) > 1 and not (key[1:] > key[:-1]).all():
-        order = ascending(key, int(key.max()) + 1)
-        key = key[order]
-        group, cell, count = (key >> width).astype(np.int32), (key & ((1 << width) - 1)).astype(np.int32), count[order]
-        fresh = np.append(True, key[1:] != key[:-1])
-        if not fresh.all():
-            starts = np.flatnonzero(fresh)
-            group, cell, count = group[starts], cell[starts], np.add.reduceat(count, starts)
-    return group, cell, count
-
-
-def _starts(group: NDArray[Any]) -> NDArray[np.int64]:
-    """CSR pointers of an ascending list of group numbers, unused numbers skipped."""
-    changes = np.flatnonzero(group[1:] != group[:-1]) + 1
-    head = [0] if len(group) else []
-    return np.concatenate([head, changes, [len(group)]]).astype(np.int64)
-
-
-def _dense(group: NDArray[Any]) -> NDArray[np.int64]:
-    """Ascending group numbers renumbered without gaps."""
-    return np.cumsum(np.append(False, group[1:] != group[:-1])[: len(group)])

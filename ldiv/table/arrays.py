@@ -77,7 +77,7 @@ def frozen(array: NDArray[Any], dtype: Any = None, order: Literal["C", "F", "A"]
         fits = not below.flags.writeable
         below = below.base
     if not fits:
-        array = np.array(array, dtype=dtype, order=order, copy=True, subok=False)  # type: ignore[call-overload]
+        array = np.array(array, dtype=dtype, order=order, copy=True, subok=False)
         array.setflags(write=False)
     return array
 

@@ -11,21 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.cells as _contingency
-import ldiv._kernels.keys as _keys  # type: ignore[attr-defined]
+import ldiv._kernels.cells as _cells
+import ldiv._kernels.keys as _keys
+import ldiv._kernels.release as _release
 from ldiv.arguments import MOST_ROWS, MOST_VALUES, shown
 from ldiv.errors import InputError
 from ldiv.table.arrays import seal, total, whole
-from ldiv.table.microdata import Domain, Microdata
+from ldiv.table.domain import Domain
+from ldiv.table.ranking import DIRECT_SPAN, Codes, Counts, Index, rank_rows
+from ldiv.table.rows import Rows
 
-__all__ = ["Contingency", "ascending", "rank_rows"]
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Index = NDArray[np.int32]
-
-# A table by key beats hashing while it stays within a small multiple of the rows (or of the second-level cache).
-DIRECT_SPAN = 1 << 20
+__all__ = ["Contingency"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +63,7 @@ class Contingency:
     count: Counts
     domains: tuple[Domain, ...]
     sensitive_domain: Domain
-    data: Microdata | None = field(default=None, repr=False)
+    data: Rows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         domains, sensitive = tuple(self.domains) if isinstance(self.domains, Sequence) else None, self.sensitive_domain
@@ -84,7 +80,7 @@ class Contingency:
             raise InputError(f"a table may have at most {MOST_VALUES:,} cells, not {len(target):,}")
         if indptr[0] != 0 or indptr[-1] != len(target) or (np.diff(indptr) < 1).any():
             raise InputError(f"indptr must ascend from 0 to the number of cells, {len(target):,}, and no group may be empty")
-        if not _contingency.strictly_ascending(codes):
+        if not _release.strictly_ascending(codes):
             raise InputError("codes must ascend, row by row: every group of equal rows stands once")
         inner = np.ones(len(target), dtype=bool)
         inner[indptr[:-1]] = False
@@ -94,7 +90,7 @@ class Contingency:
             raise InputError(f"a table may have at most 2**62 = {MOST_ROWS:,} rows, not {rows:,}: sums of counts must fit 64 bits; divide all counts")
         self.__dict__.update(codes=codes, indptr=indptr, sensitive=target, count=count, domains=domains)
         if self.data is not None:
-            same = self.data.contingency if isinstance(self.data, Microdata) else None
+            same = self.data.contingency if isinstance(self.data, Rows) else None
             if same is None or any(not np.array_equal(getattr(same, x), getattr(self, x)) for x in ("codes", "indptr", "sensitive", "count")):
                 raise InputError("data must be the Microdata whose cells these are, or None")
 
@@ -107,7 +103,7 @@ class Contingency:
         count: Counts,
         domains: tuple[Domain, ...],
         sensitive_domain: Domain,
-        data: Microdata | None = None,
+        data: Rows | None = None,
     ) -> Contingency:
         """One of arrays that this package has just made: nothing is looked at again."""
         seal(codes, indptr, sensitive, count)
@@ -124,7 +120,7 @@ class Contingency:
 
     @property
     def d(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @property
     def m(self) -> int:
@@ -156,10 +152,10 @@ class Contingency:
     @property
     def histogram(self) -> Counts:
         """Rows of each SA value, shape (m,)."""
-        return _contingency.tally(self.sensitive, self.m, self.count)
+        return _cells.tally(self.sensitive, self.m, self.count)
 
     @classmethod
-    def from_microdata(cls, data: Microdata) -> Contingency:
+    def from_microdata(cls, data: Rows) -> Contingency:
         """The cells of a table: one pass and a table where the product of the domains is small, else a sort of one key a row."""
         digits, direct, whole = _digits([*(x.size for x in data.domains), data.m], data.n)
         if whole > 1 << 64:
@@ -176,14 +172,14 @@ class Contingency:
         return cls._made(codes, indptr, sensitive, count, data.domains, data.sensitive_domain, data)
 
     @classmethod
-    def _from_many_columns(cls, data: Microdata) -> Contingency:
+    def _from_many_columns(cls, data: Rows) -> Contingency:
         """The cells where a row's key does not fit 64 bits."""
         cell_of_row, first, boundary = _rank_cells(data)
         return cls._made(
             np.ascontiguousarray(data.codes[first[boundary[:-1]]]),
             boundary,
             data.sensitive[first],
-            _contingency.tally(cell_of_row, len(first)),
+            _cells.tally(cell_of_row, len(first)),
             data.domains,
             data.sensitive_domain,
             data,
@@ -216,7 +212,7 @@ class Contingency:
             else:
                 cell_of_cell, distinct = _keys.rank_hashed(self._packed(picked, digits, whole))
         codes, indptr, sensitive = _keys.unpack(distinct, digits)
-        count = _contingency.tally(cell_of_cell, len(distinct), self.count)
+        count = _cells.tally(cell_of_cell, len(distinct), self.count)
         made = Contingency._made(codes, indptr, sensitive, count, tuple(self.domains[j] for j in picked), self.sensitive_domain)
         return made, cell_of_cell
 
@@ -270,7 +266,7 @@ class Contingency:
             np.ascontiguousarray(parts[leaders]),
             boundary,
             self.sensitive[first],
-            _contingency.tally(cell_of_cell, len(first), self.count),
+            _cells.tally(cell_of_cell, len(first), self.count),
             domains,
             self.sensitive_domain,
         )
@@ -307,84 +303,6 @@ def _digits(sizes: list[int], n: int) -> tuple[NDArray[np.uint64], bool, int]:
     return np.array(radix if whole <= 1 << 64 else [], dtype=np.uint64), direct, whole
 
 
-def _rank_cells(data: Microdata) -> tuple[Index, Index, Counts]:
+def _rank_cells(data: Rows) -> tuple[Index, Index, Counts]:
     columns = [*(data.codes[:, j] for j in range(data.d)), data.sensitive]
     return rank_rows(columns, [*(x.size for x in data.domains), data.m], split=True)
-
-
-def rank_rows(columns: Sequence[Codes], sizes: Sequence[int], *, shift: int = 0, split: bool = False) -> tuple[Index, Index, Counts]:
-    """Rank the distinct tuples of several code columns, lexicographically.
-
-    Parameters
-    ----------
-    columns : sequence of int32 arrays, shape (n,)
-    sizes : sequence of int
-        Codes of column j lie in ``-shift .. sizes[j] - 1``.
-    shift : int
-    split : bool
-        Also return where the tuples of all but the last column change.
-
-    Returns
-    -------
-    rank : ndarray of int32, shape (n,)
-    first : ndarray of int32, shape (distinct,)
-        The first row of each distinct tuple.
-    boundary : ndarray of int64
-        Where runs of tuples equal but for the last column begin, closed by the number of tuples; trivial unless `split`.
-
-    Notes
-    -----
-    Codes are packed into one 64-bit mixed-radix key. When the next column would overflow it, the key is replaced by its
-    rank, which keeps the order; so any number of columns works. O(n) per column, plus a sort of the distinct keys.
-    """
-    n = len(columns[0])
-    limit = max(DIRECT_SPAN, 2 * n)
-    span, narrow = 1, True
-    whole = 1
-    for size in sizes:
-        whole *= size + shift
-    narrow = whole < 1 << 32
-    key: NDArray[Any] = np.zeros(n, dtype=np.uint32 if narrow else np.uint64)
-    for column, size in zip(columns, sizes, strict=True):
-        size += shift
-        if span * size >= 1 << 63:
-            rank, distinct = _rank(key, span, limit)
-            key, span = rank.astype(np.uint64), max(len(distinct), 1)
-        _keys.append_column(key, np.ascontiguousarray(column), size, shift)
-        span *= size
-    rank, distinct = _rank(key, span, limit)
-    del key
-    first = _contingency.first_rows(rank, len(distinct))
-    boundary = np.array([0, len(distinct)], dtype=np.int64)
-    if split:
-        prefix = distinct // np.uint64(sizes[-1] + shift)
-        boundary = np.flatnonzero(np.diff(prefix, prepend=prefix[:1] + np.uint64(1), append=prefix[-1:] + np.uint64(1)))
-        if not len(distinct):
-            boundary = np.zeros(1, dtype=np.int64)
-    return rank, first, boundary
-
-
-def _rank(key: NDArray[Any], span: int, limit: int) -> tuple[Index, NDArray[np.uint64]]:
-    if span <= limit:
-        return _keys.rank_direct(key, span)
-    bits = len(key).bit_length()
-    if span << bits > 1 << 64:
-        return _keys.rank_hashed(key)
-    return _keys.rank_sorted(_numbered(key, bits), bits)
-
-
-def _numbered(key: NDArray[Any], bits: int) -> NDArray[np.uint64]:
-    """Sorted keys with the number of their row in the last bits: numpy's vectorised sort is four times as fast as its argsort."""
-    numbered = key.astype(np.uint64)
-    numbered <<= np.uint64(bits)
-    numbered |= np.arange(len(key), dtype=np.uint64)
-    numbered.sort()
-    return numbered
-
-
-def ascending(key: NDArray[Any], span: int) -> NDArray[np.int64]:
-    """The stable ascending order of keys in ``range(span)``."""
-    bits = len(key).bit_length()
-    if span << bits > 1 << 64:
-        return np.argsort(key, kind="stable")
-    return (_numbered(key, bits) & np.uint64((1 << bits) - 1)).astype(np.int64)

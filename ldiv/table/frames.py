@@ -310,7 +310,7 @@ class Table(Source):
             values = np.array([np.nan if x is None else x for x in series.to_list()]).astype(np.float32 if dtype == nw.Float32 else np.float64)
             return _texts(plus_zero(values))
         if dtype == nw.Datetime:
-            return self.backend.moments(series)
+            return list(self.backend.moments(series))
         return _texts(series.to_list())
 
     def publish(self, changes: Mapping[Any, Change], order: NDArray[np.int64] | None = None, drop: Sequence[Any] = (), qi: Sequence[Any] = ()) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +14,10 @@ from ldiv.arguments import MOST_VALUES, hint, shown
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.table import frames
 from ldiv.table.arrays import seal, whole
+from ldiv.table.coarsening import Hierarchy
+from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 from ldiv.table.text import merge_alike
-
-if TYPE_CHECKING:
-    from ldiv.table.contingency import Contingency
 
 __all__ = ["Domain", "Microdata"]
 
@@ -74,12 +73,12 @@ class Microdata:
     @property
     def n(self) -> int:
         """Rows."""
-        return self.codes.shape[0]
+        return int(self.codes.shape[0])
 
     @property
     def d(self) -> int:
         """QI attributes."""
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @property
     def m(self) -> int:
@@ -94,8 +93,6 @@ class Microdata:
     @cached_property
     def contingency(self) -> Contingency:
         """The distinct (QI, SA) cells; built on first use, O(n) for packed keys."""
-        from ldiv.table.contingency import Contingency
-
         return Contingency.from_microdata(self)
 
     def project(self, attributes: Sequence[int | str]) -> Microdata:
@@ -111,7 +108,7 @@ class Microdata:
             position = isinstance(a, (int, np.integer)) and not isinstance(a, bool) and 0 <= a < self.d
             if not position and (not isinstance(a, Hashable) or a not in names):
                 raise InputError(f"project: {shown(a)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(a, names)}")
-            picked.append(int(a) if position else names.index(a))  # type: ignore[arg-type,call-overload]
+            picked.append(int(a) if position else names.index(a))  # type: ignore[arg-type]
         if not picked or len(set(picked)) < len(picked):
             raise InputError(f"project: name at least one quasi-identifier, each at most once, not {shown(attributes)}")
         return Microdata(
@@ -138,8 +135,6 @@ class Microdata:
 
     def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
         """The same table with a taxonomy for each QI attribute that has a hierarchy (see :meth:`ldiv.Hierarchy.of`)."""
-        from ldiv.table.coarsening import Hierarchy
-
         domains = tuple(
             replace(
                 x, taxonomy=Hierarchy.of(hierarchies[x.name], f"hierarchy of {x.name!r}").taxonomy([x.label(code) for code in range(x.size)], x.name)

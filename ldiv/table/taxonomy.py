@@ -176,7 +176,7 @@ def _entropy_mass(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     total = counts.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = np.where(counts > 0, counts * np.log(counts), 0.0).sum(axis=-1)
-        return np.where(total > 0, total * np.log(np.maximum(total, 1)), 0.0) - inner
+        return np.asarray(np.where(total > 0, total * np.log(np.maximum(total, 1)), 0.0) - inner)
 
 
 def information_gain(taxonomy: Taxonomy, counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """The Hilbert curve in any number of dimensions, and the grouping of rows along it."""
 
 from ldiv._kernels.heap cimport pop, push, sift
-from ldiv._kernels.inverted_list cimport Histogram, pillars_from
+from ldiv._kernels.inverted_list cimport InvertedList, pillars_from
 from ldiv._kernels.types cimport code_t, count_t, index_t, row_t, uint32_t, uint64_t
 
 import numpy as np
@@ -91,7 +91,7 @@ cdef class Grouping:
     cdef const index_t[::1] position
     cdef count_t[::1] left                 # cell -> rows not yet grouped
     cdef row_t[::1] head                   # value -> its first cell with rows left
-    cdef Histogram values                  # values by rows left, one "group"
+    cdef InvertedList values                  # values by rows left, one "group"
     cdef count_t l
     cdef readonly object group             # the outcome: entries (group, cell, rows)
     cdef readonly object cell
@@ -107,7 +107,7 @@ cdef class Grouping:
         self.column, self.column_indptr, self.position = column, column_indptr, position
         self.left = np.array(count)
         self.head = np.array(column_indptr, dtype=np.int64)[:m]
-        self.values = Histogram(
+        self.values = InvertedList(
             np.array([0, m], dtype=np.int64), np.array(histogram), np.array([n]), np.array([int(np.max(histogram, initial=0))])
         )
         self.l = l

@@ -4,7 +4,7 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 
 @cython.final
-cdef class Histogram:
+cdef class InvertedList:
     """The inverted list: per group its cells ordered by height, and where its pillars begin."""
     cdef const row_t[::1] indptr        # group -> its cells
     cdef count_t[::1] count             # cell -> height, falling
@@ -24,6 +24,6 @@ cdef class Histogram:
     cdef int lower_by(self, index_t g, index_t c, count_t many) except -1 nogil
 
 
-cdef inline row_t pillars_from(Histogram h, index_t g) except -1 nogil:
+cdef inline row_t pillars_from(InvertedList h, index_t g) except -1 nogil:
     """The pillars of an opened, non-empty group are order[pillars_from(g) : indptr[g + 1]]."""
     return h.front[g]

@@ -12,8 +12,8 @@ cdef enum:
 
 
 @cython.final
-cdef class Histogram:
-    """Histogram(indptr, count, size, height): a group's list is built when it is first touched, O(k log k) for k cells.
+cdef class InvertedList:
+    """InvertedList(indptr, count, size, height): a group's list is built when it is first touched, O(k log k) for k cells.
 
     The paper keeps an array by height, which grows with the rows; here the first cell of a height is found by bisection among the k cells of the
     group, O(log k) a move, and the pillars' is kept. Most groups are never touched after phase one, so opening lazily keeps phase two

@@ -13,10 +13,10 @@ cdef enum:
     MORE = 3            # a rebuilding takes layers out of at most so many groups
 
 
-cdef class Ledger:
+cdef class LocalSearch:
     """Whole rows of cells given to the groups of patterns. Every group is l-eligible between calls.
 
-    Ledger(item, offset, group_of_item, indptr, stars, finer, cells, bounds, given, rows, left, l)
+    LocalSearch(item, offset, group_of_item, indptr, stars, finer, cells, bounds, given, rows, left, l)
 
     `item[p, c]` is where cell c falls in pattern p, within the pattern; items and groups are numbered over all patterns from offset[p].
     `cells[p]` lists the cells by item, `bounds[group]` says where a group's stand. `finer[p, q]` says that q keeps all that p keeps.

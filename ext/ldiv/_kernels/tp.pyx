@@ -2,7 +2,7 @@
 
 cimport cython
 
-from ldiv._kernels.inverted_list cimport Histogram, pillars_from
+from ldiv._kernels.inverted_list cimport InvertedList, pillars_from
 from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
@@ -61,7 +61,7 @@ cdef enum:
 cdef count_t LOTS = <count_t>1 << 62
 
 
-cdef class Refinement
+cdef class Phases
 
 
 @cython.final
@@ -98,7 +98,7 @@ cdef class Word:
         self.chosen_cell = np.empty(cells, dtype=np.int32)
         self.cells_length = self.groups_length = self.values_length = self.chosen_length = 0
 
-    cdef int start(self, Refinement run) except -1 nogil:
+    cdef int start(self, Phases run) except -1 nogil:
         """Forget all, and begin here."""
         cdef row_t i
         for i in range(self.cells_length):
@@ -114,7 +114,7 @@ cdef class Word:
         self.deficit = run.l * run.residue_height - run.residue_size
         return 0
 
-    cdef int meet(self, Refinement run, index_t g) except -1 nogil:
+    cdef int meet(self, Phases run, index_t g) except -1 nogil:
         """A group is about to be looked at or touched."""
         if not self.known[g]:
             self.known[g] = 1
@@ -124,7 +124,7 @@ cdef class Word:
             self.slack[g] = LOTS
         return 0
 
-    cdef int move(self, Refinement run, index_t g, index_t c, count_t many) except -1 nogil:
+    cdef int move(self, Phases run, index_t g, index_t c, count_t many) except -1 nogil:
         """Rows of a cell are about to be moved."""
         cdef code_t v = run.sensitive[c]
         self.meet(run, g)
@@ -146,7 +146,7 @@ cdef class Word:
             self.chosen_length += 1
         return 0
 
-    cdef bint level(self, Refinement run) except -1 nogil:
+    cdef bint level(self, Phases run) except -1 nogil:
         """Whether all preferred values rose alike, which must be if the run is to be repeated for long: cheap to see."""
         cdef row_t i
         cdef count_t rise
@@ -158,7 +158,7 @@ cdef class Word:
                 return False
         return True
 
-    cdef count_t repeats(self, Refinement run, const signed char[::1] listed, bint everyone) except -1 nogil:
+    cdef count_t repeats(self, Phases run, const signed char[::1] listed, bint everyone) except -1 nogil:
         """How often the run certainly comes again, from where it ended. `everyone`: values were preferred to all that are listed, else to those of
         their own group."""
         cdef count_t most = LOTS, lift = run.residue_height - self.residue_height, moves = run.residue_size - self.residue_size
@@ -237,13 +237,13 @@ cdef inline count_t least(count_t a, count_t b) noexcept nogil:
     return a if a < b else b
 
 
-cdef class Refinement:
+cdef class Phases:
     """Phases two and three: the groups left by phase one, the residue R, and the moves between them.
 
     Values and groups are met in the order of their rank, which is their code unless a seed shuffles it. Rows move one at a time, or, where
     more than `few` may have to move, whole runs of moves at once as long as they would be the same (:class:`Word`).
     """
-    cdef Histogram groups
+    cdef InvertedList groups
     cdef const row_t[::1] indptr
     cdef const code_t[::1] sensitive
     cdef const index_t[::1] group_of       # cell -> group
@@ -267,7 +267,7 @@ cdef class Refinement:
     cdef row_t decisions, window           # since the word began, and how many it may have
     cdef readonly count_t steps            # decisions made one by one
 
-    def __init__(self, Histogram groups not None, const code_t[::1] sensitive not None,
+    def __init__(self, InvertedList groups not None, const code_t[::1] sensitive not None,
                  const index_t[::1] group_of not None, count_t[::1] residue not None, count_t l,
                  const index_t[::1] column not None, const row_t[::1] column_indptr not None,
                  const index_t[::1] group_order not None, const code_t[::1] value_rank not None,

@@ -193,7 +193,7 @@ def wrong_width(data: Bytes, delimiter: str, width: int, name: str) -> str | Non
 
 def _blank(data: Bytes, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.bool_]:
     length = stops - starts
-    return (length == 0) | ((length == 1) & (data[np.minimum(starts, len(data) - 1)] == CR))
+    return np.asarray((length == 0) | ((length == 1) & (data[np.minimum(starts, len(data) - 1)] == CR)))
 
 
 def quote_styles(data: Bytes, delimiter: str, columns: Sequence[Any], skip: int, name: str) -> tuple[QuoteStyle, ...]:

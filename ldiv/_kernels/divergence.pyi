@@ -1,0 +1,20 @@
+"""Kernels of KL-divergence: how much of the release lies at each point of the table."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+def spread_pattern(
+    cell_key: NDArray[np.uint64], mask: int, entry_key: NDArray[np.uint64], entry_count: NDArray[np.int64], share: float, out: NDArray[np.float64]
+) -> None: ...
+def spread_boxes(
+    codes: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    sensitive: NDArray[np.int32],
+    contains: NDArray[np.uint64],
+    offset: NDArray[np.int64],
+    box_indptr: NDArray[np.int64],
+    box_sensitive: NDArray[np.int32],
+    box_share: NDArray[np.float64],
+    m: int,
+    out: NDArray[np.float64],
+) -> None: ...

@@ -1,0 +1,28 @@
+"""Prices on the eligibility constraints: one sweep of the dual ascent, rounding, and the exact value of the bound."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+def respond(
+    item: NDArray[np.int32], cost: NDArray[np.float32], rows: NDArray[np.float32], temperature: float, low: int, high: int, share: NDArray[np.float32]
+) -> float: ...
+def adjust(
+    item: NDArray[np.int32],
+    share: NDArray[np.float32],
+    indptr: NDArray[np.int64],
+    fixed: NDArray[np.float64],
+    price: NDArray[np.float32],
+    first: NDArray[np.float32],
+    second: NDArray[np.float32],
+    cost: NDArray[np.float32],
+    taken: NDArray[np.float64],
+    l: float,
+    stars: float,
+    step: float,
+    decay_first: float,
+    decay_second: float,
+    correct_first: float,
+    correct_second: float,
+) -> None: ...
+def propose(item: NDArray[np.int32], share: NDArray[np.float32], rows: NDArray[np.int64], items: int) -> NDArray[np.int64]: ...
+def cheapest(item: NDArray[np.int32], cost: NDArray[np.int64], cap: int) -> NDArray[np.int64]: ...

@@ -1,0 +1,13 @@
+"""What groups of cells publish, and which row goes to which group."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+def agreement(indptr: NDArray[np.int64], member: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def assign_rows(
+    cell_of_row: NDArray[np.int32], indptr: NDArray[np.int64], group: NDArray[np.int32], count: NDArray[np.int64]
+) -> NDArray[np.int32]: ...
+def first_untruthful(
+    indptr: NDArray[np.int64], cell: NDArray[np.int32], group_of_cell: NDArray[np.int32], codes: NDArray[np.int32], published: NDArray[np.int32]
+) -> int: ...
+def strictly_ascending(rows: NDArray[np.int32]) -> bool: ...

@@ -1,0 +1,210 @@
+"""Primal heuristics: whole rows from fractional shares, by rounding and diving, then repair and local search on single rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv._kernels.cells import hand_out, tally
+from ldiv._kernels.inverted_list import InvertedList
+from ldiv._kernels.local_search import LocalSearch
+from ldiv._kernels.multipliers import propose
+from ldiv._kernels.tp import Phases, phase_one
+from ldiv.algorithms.cascade import descend
+from ldiv.algorithms.lagrangian.ascent import DIVE_HEAT, DIVE_STEP
+from ldiv.algorithms.lagrangian.effort import Effort
+from ldiv.bounds.prices import Ascent, DualProblem
+from ldiv.release.builder import Entries
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
+
+__all__ = ["Assignment", "diving", "rounding"]
+
+PASSES = 8
+PLACE_LOOKS = 200_000_000
+LOOKS = 64_000  # of rebuilding, for each cell, over the number of patterns: these wait for memory
+
+
+class Assignment:
+    """Whole rows given to the groups of the patterns; every group is l-eligible at every moment."""
+
+    def __init__(self, problem: DualProblem) -> None:
+        self.problem = problem
+        self.left = problem.contingency.count.copy()
+        self.given = [np.zeros(items, dtype=np.int64) for items in problem.items]  # rows of each item
+        self.rows: list[NDArray[np.int64] | None] = [None] * len(problem.patterns)  # of each cell, by pattern
+
+    def absorb(self, p: int, proposal: NDArray[np.int64], keep: float = 0.0) -> None:
+        """Give a pattern the proposed rows as far as its groups stay l-eligible with them: phase one on what is there and what is new.
+
+        What is there is l-eligible, so the cut never reaches it. With `keep`, only groups that keep at least that part of their proposal
+        take anything.
+        """
+        problem = self.problem
+        item, indptr = problem.item[p], problem.indptr[p]
+        offered = tally(item, problem.items[p], proposal)
+        kept = np.empty_like(offered)
+        size, _ = phase_one(indptr, self.given[p] + offered, problem.l, kept)
+        more = kept - self.given[p]
+        if keep > 0:
+            lengths = np.diff(indptr)
+            before, wanted = (np.add.reduceat(x, indptr[:-1]) for x in (self.given[p], offered))
+            more *= np.repeat(size - before >= keep * wanted, lengths)
+        if more.any():
+            taken = hand_out(item, more, proposal)
+            self.left -= taken
+            self.given[p] += more
+            so_far = self.rows[p]
+            self.rows[p] = taken if so_far is None else so_far + taken
+
+    def refill(self) -> None:
+        """What is left joins groups where it fits, or founds new ones, fewest stars first."""
+        for p in range(len(self.problem.patterns)):
+            if not self.left.any():
+                return
+            self.absorb(p, self.left)
+
+    @property
+    def cost(self) -> int:
+        """Stars if what is left went to the all-star group."""
+        cost = int(self.left.sum()) * self.problem.stars[-1]
+        return cost + sum(int(rows.sum()) * stars for rows, stars in zip(self.rows, self.problem.stars, strict=True) if rows is not None)
+
+    def settle(self, rounds: int = 0) -> None:
+        """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars.
+
+        Then so many rounds of rebuilding groups a few at a time.
+        """
+        problem, c = self.problem, self.problem.contingency
+        indptr, group_of_item = problem.all_groups
+        cells, bounds = problem.cells_by_group
+        rows = np.zeros(problem.item.shape, dtype=np.int32)
+        for p, mine in enumerate(self.rows):
+            if mine is not None:
+                rows[p] = mine
+        given = np.concatenate(self.given)
+        ledger = LocalSearch(
+            problem.item,
+            problem.offset,
+            group_of_item,
+            indptr,
+            np.array(problem.stars, dtype=np.int32),
+            problem.finer,
+            cells,
+            bounds,
+            given,
+            rows,
+            self.left,
+            problem.l,
+        )
+        ledger.improve(PASSES)
+        # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
+        all_stars = problem.stars[-1]
+        ledger.place(all_stars * problem.l, all_stars - 1, PLACE_LOOKS)
+        ledger.improve(PASSES)
+        if rounds:
+            ledger.rebuild(rounds, LOOKS * len(c.count) // len(problem.patterns))
+            ledger.improve(PASSES)
+        self.given = [given[problem.part(p)] for p in range(len(problem.patterns))]
+        self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
+
+    def in_rows(self, unit: int, count: NDArray[np.int64]) -> Assignment:
+        """The same assignment counted in rows instead of units of so many, of a table with `count` rows a cell; what units left over joins."""
+        if unit == 1:
+            return self
+        full = Assignment(self.problem)
+        full.given = [given * unit for given in self.given]
+        full.rows = [None if rows is None else rows * unit for rows in self.rows]
+        full.left = count - sum((rows for rows in full.rows if rows is not None), start=np.zeros_like(count))
+        full.refill()
+        return full
+
+    def borrow(self) -> None:
+        """Make what is left l-eligible by TP's phases two and three on all groups, those with most stars first."""
+        problem, c = self.problem, self.problem.contingency
+        residue = tally(c.sensitive, c.m, self.left)
+        if residue.sum() >= problem.l * residue.max(initial=0):
+            return
+        indptr, group_of_item = problem.all_groups
+        sensitive = np.concatenate(problem.sensitive)
+        kept = np.concatenate(self.given)
+        groups = len(indptr) - 1
+        size = np.add.reduceat(kept, indptr[:-1])
+        height = np.maximum.reduceat(kept, indptr[:-1])
+        order = np.arange(groups, dtype=np.int32)[::-1].copy()
+        rank = np.empty(groups, dtype=np.int64)
+        rank[order] = np.arange(groups)
+        column = np.lexsort((rank[group_of_item], sensitive)).astype(np.int32)
+        column_indptr = np.searchsorted(sensitive[column], np.arange(c.m + 1)).astype(np.int64)
+        values = np.arange(c.m, dtype=np.int32)
+        run = Phases(
+            InvertedList(indptr, kept, size, height),
+            sensitive,
+            group_of_item,
+            residue,
+            problem.l,
+            column,
+            column_indptr,
+            order,
+            values,
+            values,
+        )
+        run.phase_two()
+        if not run.eligible:
+            run.phase_three()
+        for p in range(len(problem.patterns)):
+            gone = self.given[p] - kept[problem.part(p)]
+            if gone.any():
+                mine = self.rows[p]
+                assert mine is not None  # something of the pattern is gone
+                back = hand_out(problem.item[p], gone, mine)
+                self.rows[p] = mine - back
+                self.given[p] = kept[problem.part(p)].copy()
+                self.left += back
+
+    def release(self, c: Contingency, seed: int | None) -> Release:
+        """Borrow, send what is left down the cascade, and build the release of a table. After :meth:`settle` and :meth:`in_rows`."""
+        problem = self.problem
+        self.borrow()
+        entries = Entries()
+        cells = np.arange(len(c.count), dtype=np.int32)
+        for p, rows in enumerate(self.rows):
+            if rows is not None:
+                lengths = np.diff(problem.indptr[p])
+                group_of_item = np.repeat(np.arange(len(lengths)), lengths)
+                entries.add(group_of_item[problem.item[p]], cells, rows, len(lengths))
+        part, chosen = c.restrict(self.left)
+        if part.n:
+            descend(part, chosen, problem.l, entries, seed)
+        return entries.release(c, l=problem.l, algorithm="lagrangian")
+
+
+def rounding(problem: DualProblem, ascent: Ascent) -> Assignment:
+    """Whole rows from the shares: pattern by pattern, fewest stars first, then a refill."""
+    state = Assignment(problem)
+    for p in range(len(problem.patterns)):
+        state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]))
+    state.refill()
+    return state
+
+
+def diving(problem: DualProblem, ascent: Ascent, effort: Effort, deadline: float, progress: Callable[[str], None] | None) -> Assignment:
+    """Fix the groups that rounding hardly changes, let prices settle for the others, and again."""
+    state = Assignment(problem)
+    for turn in range(effort.dives):
+        keep = 0.95 - 0.65 * turn / max(effort.dives - 1, 1)
+        for p in range(len(problem.patterns)):
+            state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]), keep)
+        if progress is not None:
+            progress(f"dive {turn + 1} of {effort.dives}: {int(state.left.sum()):,} rows not yet fixed")
+        if not state.left.any() or time.monotonic() > deadline:
+            break
+        ascent.fixed[:] = np.concatenate(state.given)
+        ascent.run(state.left, effort.dive_sweeps, (DIVE_HEAT, DIVE_HEAT), (DIVE_STEP, DIVE_STEP), deadline)
+    for p in range(len(problem.patterns)):
+        state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]))
+    state.refill()
+    return state

@@ -1,0 +1,65 @@
+"""From published codes to what stands in the table: which cells change and to which texts; and when a star could be taken for a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv.errors import InputError
+from ldiv.release.form import STAR, Subdomain
+from ldiv.table.domain import Domain
+from ldiv.table.frames import Change
+from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
+
+__all__ = ["changes_of", "refuse_ambiguous_star"]
+
+
+def changes_of(
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    published: NDArray[np.int32],
+    subdomains: Sequence[Sequence[Subdomain]],
+    group: NDArray[np.int32],
+    star: str | None,
+    star_is_null: bool,
+) -> dict[Any, Change]:
+    """What happens to each QI column that is not published as it is."""
+    changes: dict[Any, Change] = {}
+    for j, domain in enumerate(domains):
+        column = published[:, j]
+        if (column >= 0).all():
+            continue
+        if (column == STAR).any():
+            refuse_ambiguous_star(star, domain, column, star_is_null)
+        texts: list[str | None] = [star, *(s.text for s in subdomains[j])]
+        used = np.unique(-1 - column[column < 0])
+        place = np.full(len(texts) + 1, -1, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        by_group = place[np.where(column < 0, -1 - column, len(texts))]
+        changes[domain.name] = Change(codes[:, j], by_group[group], [texts[k] for k in used])
+    return changes
+
+
+def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:
+    """Raise where anyone could take a star for a value of its column: equal as text or number, or null beside nulls that are published."""
+    if domain.labels is None:
+        return
+    if star is None:
+        shown = published[(published >= 0) & (published < len(domain.labels))]
+        if not star_is_null and any(is_missing(domain.labels[code]) for code in np.unique(shown)):
+            raise InputError(
+                f"column {domain.name!r} has missing values, so a null in place of a star would be taken for one: "
+                "choose another star=, or allow it with star_is_null=True"
+            )
+        return
+    if not isinstance(star, str):
+        raise InputError(f"star must be text or None, not {star!r}")
+    key = alike(star)
+    for value in domain.labels:
+        as_missing = is_missing(value) and star.strip().lower() in MISSING_WORDS
+        if alike(value) == key or as_missing or (not is_missing(value) and text_of(value) == star):
+            what = "missing values" if is_missing(value) else f"the value {value!r}"
+            raise InputError(f"column {domain.name!r} already holds {what}, so a star would be taken for it: choose another with star=")
