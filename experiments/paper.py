@@ -176,7 +176,7 @@ enter(
     curve(
         "stars_vs_l",
         "Stars against l; mean of the 35 tables with d = 4",
-        "section 6, stars against l",
+        "Figure 2 (section 6, stars against l)",
         x="l",
         fields=STARS,
         label="stars",
@@ -185,7 +185,7 @@ enter(
     curve(
         "stars_vs_d",
         "Stars against d; l = 6, mean of all projections",
-        "section 6, stars against d",
+        "Figure 3 (section 6, stars against d)",
         x="d",
         fields=STARS,
         label="stars",
@@ -195,7 +195,7 @@ enter(
     curve(
         "seconds_vs_l",
         "Seconds against l; d = 4",
-        "section 6, time against l",
+        "Figure 4 (section 6, time against l)",
         x="l",
         fields=SECONDS,
         label="seconds",
@@ -205,7 +205,7 @@ enter(
     curve(
         "seconds_vs_d_l4",
         "Seconds against d; l = 4",
-        "section 6, time against d (the caption's l)",
+        "Figure 5 (section 6, time against d, the caption's l)",
         x="d",
         fields=SECONDS,
         label="seconds",
@@ -215,7 +215,7 @@ enter(
     curve(
         "seconds_vs_d_l6",
         "Seconds against d; l = 6",
-        "section 6, time against d (the text's l)",
+        "Figure 5 (section 6, time against d, the text's l)",
         x="d",
         fields=SECONDS,
         label="seconds",
@@ -225,7 +225,7 @@ enter(
     curve(
         "seconds_vs_n",
         "Seconds against n; d = 4, l = 6",
-        "section 6, time against n",
+        "Figure 6 (section 6, time against n)",
         x="n",
         fields=SECONDS,
         label="seconds",
@@ -235,7 +235,7 @@ enter(
     curve(
         "kl_vs_l",
         "KL-divergence against l; mean of the 35 tables with d = 4",
-        "section 6, KL against l",
+        "Figure 7 (section 6, KL against l)",
         x="l",
         fields=KL,
         label="KL (nats)",
@@ -245,7 +245,7 @@ enter(
     curve(
         "kl_vs_d",
         "KL-divergence against d; l = 6, mean of all projections",
-        "section 6, KL against d",
+        "Figure 8 (section 6, KL against d)",
         x="d",
         fields=KL,
         label="KL (nats)",

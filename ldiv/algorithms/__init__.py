@@ -34,6 +34,12 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+def __getattr__(name: str) -> Any:
+    if name in {module.name for module in iter_modules(__path__)}:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm as users see it.

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-import ldiv
 from ldiv.algorithms import get
+from ldiv.api import solve
 from ldiv.cli.anonymize import bound_of
 from ldiv.cli.console import Voice, answer, table_of
 from ldiv.cli.job import Request, Source
@@ -84,7 +84,7 @@ def compare_command(
 
 
 def _warm(algorithm: str) -> None:
-    ldiv.solve(ldiv.Microdata.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]), 2, algorithm=algorithm)
+    solve(Microdata.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]), 2, algorithm=algorithm)
 
 
 def _rows(request: Request, parts: list[Microdata], l: int, algorithms: list[str], memory: bool, voice: Voice) -> list[dict[str, Any]]:

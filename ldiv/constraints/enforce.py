@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 import ldiv._kernels.cells as _cells
 from ldiv.constraints.protected import label_of_part, parts_of
 from ldiv.errors import InputError, UnsafeReleaseError
-from ldiv.privacy.principles import Histograms, Principle, histograms, histograms_of
+from ldiv.privacy.principles import Histograms, Principle, histograms_of
+from ldiv.release.facts import after_merging
+from ldiv.release.histograms import histograms
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.ranking import rank_rows
@@ -133,7 +135,7 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
         release.count,
         l=release.l,
         algorithm=release.algorithm,
-        info={key: value for key, value in release.info.items() if key != "phase"},
+        info=after_merging(release.info),
     )
     number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
     if not _all_hold(principles, histograms(again, number, again.groups)).all():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import ldiv._kernels.cells as _cells
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Frequency, Histograms, Principle
+from ldiv.release.facts import after_merging
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
@@ -85,7 +86,7 @@ def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Rel
         np.ones(len(cell), dtype=np.int64),
         l=release.l,
         algorithm=release.algorithm,
-        info={key: value for key, value in release.info.items() if key not in ("prices", "phase")},
+        info=after_merging(release.info, other_cells=True),
     )
 
 

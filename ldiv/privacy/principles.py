@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 import ldiv._kernels.cells as _cells
 from ldiv.arguments import ALPHA, DISTANCE, STRENGTH, Argument, C, K, L
 from ldiv.privacy.eligibility import as_microdata, one_by_one
-from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.ranking import rank_rows
 
@@ -30,7 +29,6 @@ __all__ = [
     "Recursive",
     "TCloseness",
     "audit",
-    "histograms",
     "histograms_of",
 ]
 
@@ -291,10 +289,3 @@ def histograms_of(c: Contingency, group: NDArray[np.integer], sensitive: NDArray
     """The SA histograms of numbered groups of entries (group, SA code, rows)."""
     rank, first, bounds = rank_rows([group.astype(np.int32), sensitive], [max(groups, 1), c.m], split=True)
     return Histograms(bounds, sensitive[first], _cells.tally(rank, len(first), count), c.histogram, c.sensitive_domain.ordered)
-
-
-def histograms(release: Release, group: NDArray[np.integer], groups: int, entry: NDArray[np.int64] | None = None) -> Histograms:
-    """The SA histograms of numbered groups of a release's entries, or of some of them."""
-    c = release.contingency
-    cell, count = (release.cell, release.count) if entry is None else (release.cell[entry], release.count[entry])
-    return histograms_of(c, group, c.sensitive[cell], count, groups)

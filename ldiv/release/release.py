@@ -20,6 +20,7 @@ from ldiv.bounds.counting import star_bound
 from ldiv.errors import InputError, LdivError
 from ldiv.release.check import complete, eligible, truthful
 from ldiv.release.decoding import changes_of
+from ldiv.release.facts import Phases, Proof, phases_of, proof_of
 from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
 from ldiv.release.publication import Publication
 from ldiv.table.arrays import seal, total, weighted_total, whole
@@ -280,7 +281,22 @@ class Release:
     @property
     def phase(self) -> int | None:
         """The phase in which TP ended (1, 2 or 3); None for algorithms without TP."""
-        return self.info.get("phase")
+        return self.phases.phase if self.phases is not None else None
+
+    @property
+    def phases(self) -> Phases | None:
+        """How TP went; None for algorithms without TP."""
+        return phases_of(self.info)
+
+    @property
+    def proof(self) -> Proof | None:
+        """The bound that the algorithm proved itself; None where it proves none."""
+        return proof_of(self.info)
+
+    @property
+    def protected(self) -> tuple[Any, ...]:
+        """Quasi-identifiers that were not to be starred."""
+        return tuple(self.info.get("protected", ()))
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -294,11 +310,8 @@ class Release:
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
         counted = star_bound(self.contingency, self.l)
-        prices, bound = self.info.get("prices"), self.info.get("bound", 0)
-        if self.info.get("proof") == "exact" and bound > counted:
-            return Certificate(self.cost, bound, "exact", prices)
-        if self.info.get("proof") != "exact" and prices is not None and bound >= counted:
-            return Certificate(self.cost, bound, "prices", prices)
+        if (proof := self.proof) is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
+            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
         return Certificate(self.cost, counted, "counting")
 
     # -- safety and decoding ---------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import numpy as np
 
 from ldiv._version import __version__
 from ldiv.errors import InputError
-from ldiv.privacy.principles import Histograms, histograms
+from ldiv.privacy.principles import Histograms
+from ldiv.release.histograms import histograms
 from ldiv.release.measures import kl_divergence, ncp
 from ldiv.release.release import Release
 from ldiv.table.files import atomic
