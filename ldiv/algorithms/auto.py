@@ -7,11 +7,28 @@ from dataclasses import replace
 
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import cascade
+from ldiv.algorithms.exact import exact
 from ldiv.algorithms.lagrangian import lagrangian
+from ldiv.bounds.prices import DualProblem
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
 __all__ = ["auto"]
+
+
+SMALL_CELLS, SMALL_D, SMALL_ROWS = 40, 8, 10_000  # within these a search for the optimum takes a fraction of a second
+SECONDS = 5.0
+
+
+def searched(c: Contingency, l: int, seconds: float) -> Release:
+    """The optimum of a small table. Its certificate is what prices prove, which whoever has the table can check again: what a search has found, only
+    another search could."""
+    release = exact(c, l, time_limit=seconds)
+    proof = release.proof
+    if proof is None or not proof.exact or proof.prices is None:
+        return release
+    info = {key: value for key, value in release.info.items() if key != "proof"}
+    return replace(release, info={**info, "bound": DualProblem(c, l, proof.prices.most, threads=1).bound(proof.prices)})
 
 
 @register(
@@ -49,6 +66,10 @@ def auto(
     progress : callable, optional
         Called with a line of text now and then.
 
+    Notes
+    -----
+    Tables of up to 40 cells are solved by search, exactly; ``release.info["optimal"]`` says whether the search came to its end.
+
     Returns
     -------
     Release
@@ -64,5 +85,7 @@ def auto(
     """
     if effort == "fast":
         return replace(cascade(contingency, l, seed=seed), algorithm="auto")
+    if len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
+        return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS)), algorithm="auto")
     release = lagrangian(contingency, l, seed=seed, effort=effort, time_limit=time_limit, threads=threads, progress=progress)
     return replace(release, algorithm="auto")
