@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ldiv.algorithms import get
+from ldiv.arguments import shown
 from ldiv.constraints import compose
-from ldiv.errors import InputError
+from ldiv.errors import InputError, MissingColumnError
 from ldiv.privacy.eligibility import validate_l
 from ldiv.privacy.principles import Principle
 from ldiv.release.publish import publish
@@ -122,8 +123,17 @@ def anonymize(
     (['30', '30', '*', '*'], 2)
     """
     l = validate_l(l)
+    for name, given in (("domains", domains), ("weights", weights), ("coarsen", coarsen), ("hierarchies", hierarchies)):
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"{name} must be a mapping from column to what it takes, not {shown(given)} ({type(given).__name__})")
+    for name, flag in (("shuffle", shuffle), ("only_named", only_named), ("star_is_null", star_is_null)):
+        if not isinstance(flag, (bool, np.bool_)):
+            raise InputError(f"{name} must be True or False, not {shown(flag)}")
     original = open_frame(frame)
     source = open_frame(coarsen_frame(original, coarsen, hierarchies)) if coarsen else original
+    for name in hierarchies or {}:
+        if name not in source.columns:
+            raise InputError(f"hierarchies: {MissingColumnError(name, source.columns)}")
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
     if trees and get(algorithm).generalises:
         options.setdefault("nodes", True)

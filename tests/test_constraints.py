@@ -41,7 +41,7 @@ def valid_group(rows, l, protect, columns, principles):
         return False
     if any(not oracle.eligible([s[column] for _, s in rows], l) for column in columns):
         return False
-    return all(holds(kind, strength, [tuple(s[c] for c in columns) for _, s in rows]) for kind, strength in principles)
+    return all(holds(kind, strength, [s[c] for _, s in rows]) for kind, strength in principles for c in columns)
 
 
 @pytest.mark.parametrize("wanted", [x for size in (1, 2, 3) for x in combinations(KINDS, size)], ids="+".join)

@@ -20,7 +20,7 @@ LEVEL = {name: level for level, names in enumerate(FLOORS) for name in names}
 MODULES = sorted(path for path in (ROOT / "ldiv").rglob("*.py"))
 LONG = {
     "ldiv/table/frames.py": "the sources of all libraries, their one public door", "ldiv/release/release.py": "one class; its form, check and decoding stand apart",
-    "ldiv/table/microdata.py": "half of it docstrings of the public constructors",
+    "ldiv/table/microdata.py": "half of it docstrings of the public constructors", "ldiv/table/backends.py": "one class a library, side by side",
 }  # fmt: skip
 
 

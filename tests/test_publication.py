@@ -364,3 +364,50 @@ def test_what_is_no_finite_number_is_not_binned(value):
         ldiv.coarsen({"x": ["12", value]}, {"x": ldiv.Bins(width=10)})
     with pytest.raises(ldiv.InputError, match="must be above 0|cannot be binned"):
         ldiv.Bins(width=float("nan") if value == "nan" else -1)
+
+
+# -- after an attacker's report ------------------------------------------------------------------------------------------
+
+
+def test_a_copy_of_a_starred_column_and_an_index_are_flagged():
+    frame = people(600)
+    frame["copy"] = frame["age"].map("{:d}".format)
+    frame.index = frame["age"].rename("who")
+    release = ldiv.anonymize(frame, QI, "ill", 3, effort="fast")
+    passing = {column.name: column for column in release.publication.passing}
+    assert set(passing) == {"copy", "index who"}
+    for column in passing.values():
+        guess = column.gives_back["age"]
+        assert guess.right == guess.starred > 100 and column.flags
+    assert "column 'index who' tells more" in "\n".join(release.publication.notes())
+    unique = pd.DataFrame({"q": [1, 1, 7, 8], "x": [1, 1, 7, 8], "s": list("abab")})
+    assert ldiv.anonymize(unique, ["q"], "s", 2).publication.passing[0].flags
+
+
+def test_released_tables_share_no_memory_with_what_they_were_made_of():
+    array = np.array([1, 1, 2, 2])
+    labels = list("abab")
+    made = {
+        "dict": lambda: {"q": array, "x": array, "s": np.array(labels)},
+        "pyarrow": lambda: pa.table({"q": pa.array(array), "x": pa.array(array), "s": labels}),
+        "polars": lambda: pl.DataFrame({"q": array, "x": array, "s": labels}),
+        "pandas": lambda: pd.DataFrame(
+            {"q": pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(array)])), "x": array, "s": labels}, copy=False
+        ),
+    }
+    for kind, make in made.items():
+        for release in (ldiv.anonymize(make(), ["q"], "s", 2), ldiv.solve(ldiv.Microdata.from_frame(make(), ["q"], "s"), 2)):
+            array[:] = 9
+            frame = release.frame
+            for name in ("q", "x"):
+                column = frame[name].to_pylist() if isinstance(frame, pa.Table) else list(frame[name])
+                assert [int(v) for v in column] == [1, 1, 2, 2], (kind, name)
+            array[:] = [1, 1, 2, 2]
+
+
+def test_rows_beside_a_slice_do_not_come_along():
+    whole = pa.table({"q": [1, 1, 2, 2, 987654321], "x": [5, 5, 5, 5, 987654321], "s": list("ababc")})
+    frame = ldiv.anonymize(whole.slice(0, 4), ["q"], "s", 2).frame
+    for name in ("q", "x"):
+        for buffer in frame[name].combine_chunks().buffers():
+            assert buffer is None or 987654321 not in np.frombuffer(buffer, np.int64)

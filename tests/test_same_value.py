@@ -119,6 +119,17 @@ def test_a_sensitive_column_counts_its_values_as_coarsely_as_anyone_could(table)
         ("1", "1.0"),
         (pd.Timestamp("2024-05-01 10:00+00:00"), pd.Timestamp("2024-05-01 12:00+02:00")),
         (b"a", "61"),
+        ("NA", None),
+        ("null", "N/A"),
+        ("NULL", ""),
+        ("inf", "1e400"),
+        ("inf", "Infinity"),
+        ("1e-400", "0"),
+        ("12:00", "12:00:00"),
+        ("2020-1-1", "2020-01-01"),
+        ("2020-01-01 10:00Z", "2020-01-01 10:00"),
+        ("true", "t"),
+        (np.float32(0.1), "0.1"),
     ],
 )
 def test_pairs_that_are_one_sensitive_value(pair):
@@ -130,10 +141,37 @@ def test_pairs_that_are_one_sensitive_value(pair):
 
 
 @pytest.mark.parametrize(
-    "pair", [("flu", "Flu"), (1, 2), ("01x", "1x"), (None, "None"), (dt.date(2020, 1, 1), dt.date(2020, 1, 2)), (2**60, 2**60 + 1)]
+    "pair", [("flu", "Flu"), (1, 2), ("01x", "1x"), (dt.date(2020, 1, 1), dt.date(2020, 1, 2)), (2**60, 2**60 + 1), ("12:00", "13:00")]
 )
 def test_pairs_that_are_two(pair):
     assert ldiv.max_l(pd.DataFrame({"s": column(pair)}), "s", missing={"sensitive": "value"}) == 2
+
+
+def test_large_whole_numbers_are_one_beside_a_fraction():
+    pair = ["9007199254740993", "9007199254740992"]
+    assert merge_alike(pair).tolist() == [0, 1]
+    assert merge_alike([*pair, "1.5"]).tolist() == [0, 0, 2] == merge_alike([*map(int, pair), None]).tolist()
+
+
+def zeros(kind):
+    values = [0.0, -0.0, 0.0, -0.0, float("nan")]
+    table = {"q": values, "s": list("uvuvw")}
+    if kind == "dict":
+        return {name: np.array(column) for name, column in table.items()}
+    return {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[kind](table)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
+def test_a_column_of_numbers_publishes_one_zero_and_one_missing_value(kind):
+    out = ldiv.anonymize(zeros(kind), ["q"], "s", 1).frame["q"]
+    values = out.to_pylist() if isinstance(out, pa.ChunkedArray) else list(out)
+    assert {str(value) for value in values[:4]} == {"0.0"}
+    objects = pd.DataFrame({"q": pd.Series([None, float("nan"), pd.NA, None], dtype=object), "s": list("abab")})
+    assert [x is None for x in ldiv.anonymize(objects, ["q"], "s", 2).frame["q"]] == [True] * 4
+    mixed = pa.table({"q": pa.array([None, float("nan"), None, float("nan")], from_pandas=False), "s": list("abab")})
+    for table in (mixed, pl.from_arrow(mixed)):
+        shown = ldiv.anonymize(table, ["q"], "s", 2).frame["q"]
+        assert (shown.null_count if isinstance(shown, pa.ChunkedArray) else shown.null_count()) == 4
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])

@@ -248,3 +248,18 @@ def test_one_wrong_cell_is_seen(seed, l):
     others = sorted({x for x in table[name].tolist() if str(x) != str(table[name][row])}, key=str)
     values[row] = others[rng.integers(len(others))]
     assert not ldiv.verify(table, out.assign(**{name: pd.Series(values, dtype=object)}), QI, "ill", 1, rows=np.arange(40))
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "multidim", "tds"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_ranges_of_moments_and_durations(algorithm, zone):
+    rng = np.random.default_rng(2)
+    days = pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.integers(0, 9, 60), unit="D")
+    table = pd.DataFrame({
+        "day": days.tz_localize(zone), "lag": pd.to_timedelta(rng.integers(0, 5, 60), unit="h"), "x": rng.integers(0, 5, 60).astype(np.float32) / 10,
+        "s": rng.choice(list("abcd"), 60),
+    })  # fmt: skip
+    for kind in (lambda x: x, pl.from_pandas):
+        frame = kind(table)
+        release = ldiv.anonymize(frame, ["day", "lag", "x"], "s", 2, algorithm=algorithm)
+        assert ldiv.verify(frame, release.frame, ["day", "lag", "x"], "s", 2)

@@ -78,6 +78,9 @@ class Verdict:
 
     def __str__(self) -> str:
         about = f"no {self.l}-diverse release on {', '.join(map(str, self.qi))} (sensitive: {self.sensitive}) has fewer than"
+        if self.weights:  # chosen by whoever made the certificate: said with every number
+            counted = ", ".join(f"{weight:,} in {name}" for name, weight in self.weights.items())
+            about = f"with stars counted {counted}, {about}"
         if self.contradiction:
             return (
                 f"CONTRADICTION: {about} {self.proven:,} stars, and the certificate claims a release of {self.stars:,} and a bound of {self.bound:,}"

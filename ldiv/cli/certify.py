@@ -51,6 +51,7 @@ def certify_command(
         "claimed": found.bound,
         "proven": found.proven,
         "contradiction": found.contradiction,
+        "weights": {str(name): weight for name, weight in found.weights.items()},
         "checkable": found.checkable,
     }
     if release is not None:
@@ -59,10 +60,14 @@ def certify_command(
         verdict = verify(source.table, table, list(qi), sensitive, l, star=star)
         cost = sum(found.weights.get(name, 1) * stars for name, stars in verdict.stars_by_attribute.items())
         if cost < found.proven and verdict:
-            lines.append(f"{release}: CONTRADICTION: {cost:,} stars, fewer than any release of {file} can have")
+            lines.append(
+                f"{release}: CONTRADICTION: {cost:,} {'stars as counted by the weights' if found.weights else 'stars'}, fewer than any release of {file} can have"
+            )
         else:
             ratio = f", {cost / found.proven:.4f} times the bound" if found.proven else ""
-            lines.append(f"{release}: {cost:,} stars{ratio}; a release of {file}: {shown(str(verdict), 500)}")
+            lines.append(
+                f"{release}: {cost:,} {'stars as counted by the weights' if found.weights else 'stars'}{ratio}; a release of {file}: {shown(str(verdict), 500)}"
+            )
         facts |= {"stars": cost, "release_verified": bool(verdict)}
         holds = holds and bool(verdict) and cost == found.stars
     if saying.json:

@@ -21,7 +21,7 @@ from ldiv.constraints.protected import solve_protected
 from ldiv.constraints.several import Component, check_each, joined, spread
 from ldiv.errors import InputError
 from ldiv.privacy.eligibility import require_eligible
-from ldiv.privacy.principles import Principle
+from ldiv.privacy.principles import Frequency, Principle
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
@@ -52,7 +52,7 @@ def compose(
     protect : sequence of str
         Quasi-identifiers that are never starred.
     also : sequence of Principle
-        What every group must satisfy besides; judged on several sensitive columns together.
+        What every group must satisfy besides; of several sensitive columns in each by itself.
     **options
         The algorithm's.
 
@@ -91,7 +91,11 @@ def compose(
             raise InputError("several sensitive columns need rows, not counts: give Microdata")
         joint, codes = joined(microdata)
         whole = joint.contingency
-        principles = [*(Component(l, x.sensitive_domain.name, code) for x, code in zip(microdata, codes, strict=True)), *also]
+        principles = [
+            Component(x.sensitive_domain.name, code, x.sensitive_domain.ordered, principle)
+            for principle in [Frequency(l), *also]
+            for x, code in zip(microdata, codes, strict=True)
+        ]
     possible(whole, l, kept, principles)
     release = solve_protected(first, l, algorithm, kept, seed=seed, **options) if kept else algorithm.solve(first, l, seed=seed, **options)
     if len(tables) > 1:

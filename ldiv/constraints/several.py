@@ -26,11 +26,15 @@ __all__ = ["Component", "check_each", "joined", "spread"]
 
 @dataclass(frozen=True, eq=False)
 class Component(Principle):
-    """l-eligibility in one of the sensitive attributes that a joint one is made of: `code` gives its code for each joint code."""
+    """A principle in one of the sensitive attributes that a joint one is made of: `code` gives its code for each joint code."""
 
-    l: int
     name: str
     code: NDArray[np.int32]
+    ordered: bool
+    principle: Principle
+
+    def __post_init__(self) -> None:  # its parameters are those of the principle, which has looked at them
+        pass
 
     def of(self, groups: Histograms) -> Histograms:
         """The histograms of this attribute alone."""
@@ -38,16 +42,18 @@ class Component(Principle):
         size = int(self.code.max(initial=0)) + 1
         rank, first, bounds = rank_rows([number, self.code[groups.sensitive]], [max(len(groups.indptr) - 1, 1), size], split=True)
         count = _cells.tally(rank, len(first), groups.count)
-        return replace(groups, indptr=bounds, sensitive=self.code[groups.sensitive[first]], count=count)
+        whole = _cells.tally(self.code, size, groups.total)
+        return replace(groups, indptr=bounds, sensitive=self.code[groups.sensitive[first]], count=count, total=whole, ordered=self.ordered)
 
     def holds(self, groups: Histograms) -> NDArray[np.bool_]:
-        return Frequency(self.l).holds(self.of(groups))
+        return self.principle.holds(self.of(groups))
 
     def level(self, groups: Histograms) -> NDArray[Any]:
-        return Frequency(self.l).level(self.of(groups))
+        return self.principle.level(self.of(groups))
 
     def __str__(self) -> str:
-        return f"{self.l}-diversity of {self.name!r}"
+        kind = f"{self.principle.l}-diversity" if isinstance(self.principle, Frequency) else str(self.principle)
+        return f"{kind} of {self.name!r}"
 
 
 def joined(parts: Sequence[Microdata]) -> tuple[Microdata, list[NDArray[np.int32]]]:

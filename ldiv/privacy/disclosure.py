@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Guess", "PassingColumn", "guesses_by_column", "guesses_by_neighbours", "share_alone"]
+__all__ = ["Guess", "PassingColumn", "guesses_by_column", "guesses_by_copy", "guesses_by_neighbours", "share_alone"]
 
 NEARLY_UNIQUE = 0.5  # of the rows alone with their value: the column singles people out
 
@@ -129,6 +129,23 @@ def guesses_by_column(column: NDArray[np.int32], codes: NDArray[np.int32], starr
     known = rows[at] > 0
     chance = float((share[codes[starred][known]] ** rows[at[known]]).sum())
     return Guess(int(starred.sum()), int(filled.sum()), int(right.sum()), chance)
+
+
+def guesses_by_copy(
+    words: Sequence[str], column: NDArray[np.int32], texts: Sequence[str], codes: NDArray[np.int32], starred: NDArray[np.bool_]
+) -> Guess:
+    """What another column gives away by holding the very values of a starred one: the rule reads its text there.
+
+    Parameters
+    ----------
+    words, texts : sequence of str
+        The text of each code of the other column, and of the starred one.
+    """
+    place = {text: code for code, text in enumerate(texts)}
+    read = np.array([place.get(word, -1) for word in words] or [-1], dtype=np.int64)
+    shown = read[column[starred]]
+    share = np.bincount(read[column][read[column] >= 0], minlength=len(texts) + 1) / max(len(column), 1)
+    return Guess(int(starred.sum()), int((shown >= 0).sum()), int((shown == codes[starred]).sum()), float(share[codes[starred]].sum()))
 
 
 def share_alone(column: NDArray[np.int32]) -> float:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.privacy.disclosure import Guess, PassingColumn, guesses_by_column, share_alone
+from ldiv.privacy.disclosure import Guess, PassingColumn, guesses_by_column, guesses_by_copy, share_alone
 from ldiv.privacy.verify import Verdict
+from ldiv.table.encoding import encode_objects
 from ldiv.table.frames import open_frame
+from ldiv.table.text import is_missing, text_of
 
 __all__ = ["Publication"]
 
@@ -47,6 +49,7 @@ class Publication:
     codes: NDArray[np.int32] = field(repr=False)
     starred: NDArray[np.bool_] = field(repr=False)
     index: list[Any] = field(default_factory=list)
+    texts: list[list[str]] = field(default_factory=list, repr=False)
 
     @cached_property
     def passing(self) -> list[PassingColumn]:
@@ -55,13 +58,24 @@ class Publication:
         found = []
         for name in self.untouched:
             try:
-                column = source.encode(name)[0]
+                column, labels, _ = source.encode(name)
             except InputError:  # lists and the like: published as they are, and not judged
                 found.append(PassingColumn(name, 0.0, {}))
                 continue
-            guesses = {qi: guesses_by_column(column, self.codes[:, j], self.starred[:, j]) for j, qi in enumerate(self.verdict.qi)}
-            found.append(PassingColumn(name, share_alone(column), {qi: guess for qi, guess in guesses.items() if guess is not None}))
+            found.append(self._judged(name, column, labels))
+        for name, values in source.index_values().items():
+            found.append(self._judged(name, *encode_objects(values, name)[:2]))
         return found
+
+    def _judged(self, name: Any, column: NDArray[np.int32], labels: list[Any]) -> PassingColumn:
+        words = ["" if is_missing(label) else text_of(label) for label in labels]
+        guesses = {}
+        for j, qi in enumerate(self.verdict.qi):
+            learned = guesses_by_column(column, self.codes[:, j], self.starred[:, j])
+            if learned is not None:
+                copied = guesses_by_copy(words, column, self.texts[j], self.codes[:, j], self.starred[:, j])
+                guesses[qi] = max(learned, copied, key=lambda guess: guess.right - guess.chance)
+        return PassingColumn(name, share_alone(column), guesses)
 
     @property
     def order_warnings(self) -> list[str]:

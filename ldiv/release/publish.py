@@ -15,7 +15,7 @@ from ldiv.privacy.verify import verify
 from ldiv.release.publication import Publication
 from ldiv.release.release import Release
 from ldiv.table.frames import Source
-from ldiv.table.text import text_of
+from ldiv.table.text import is_missing, text_of
 
 __all__ = ["ORDERS", "publish"]
 
@@ -104,6 +104,10 @@ def publish(
         codes,
         starred,
         index,
+        [
+            ["" if is_missing(x) else text_of(x) for x in map(domain.label, range(min(domain.size, len(domain.labels or ()))))]
+            for domain in data.domains
+        ],
     )
     telling = [f"{guess} in {name!r}" for name, guess in publication.neighbours.items() if guess.tells]
     if telling and order == "keep":

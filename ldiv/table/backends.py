@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.table.pandas_index import index_columns, with_index
-from ldiv.table.text import text_of
+from ldiv.table.text import is_missing, text_of
 
 __all__ = ["backend_of"]
 
@@ -29,8 +29,30 @@ class Pandas:
     """pandas and what is like it."""
 
     @staticmethod
+    def one_zero(series: Any) -> Any:
+        """Numbers in which -0.0 is 0.0, and objects in which every missing value is None: what is one value is published as one."""
+        import pandas as pd
+
+        if hasattr(series.dtype, "pyarrow_dtype"):
+            return _arrow_backed(series, Arrow.one_zero(_chunked(series)))
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fc":
+            return _like(series, np.where(series.to_numpy() == 0, series.dtype.type(0), series.to_numpy()))
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind == "O":
+            values = series.to_numpy(dtype=object, copy=True)
+            values[np.array([is_missing(value) for value in values], dtype=bool)] = None
+            return _like(series, values, dtype=object)
+        if isinstance(series.dtype, (pd.Float32Dtype, pd.Float64Dtype)):
+            values = series.to_numpy(dtype=series.dtype.numpy_dtype, na_value=np.nan)
+            return _like(series, pd.array(np.where(values == 0, values.dtype.type(0), values), dtype=series.dtype))
+        return series
+
+    @staticmethod
     def copy(frame: Any) -> Any:
-        return frame.copy(deep=True)
+        out = frame.copy(deep=True)
+        for at in range(frame.shape[1]):  # a deep copy leaves Arrow's memory shared
+            if hasattr(frame.dtypes.iloc[at], "pyarrow_dtype"):
+                out.isetitem(at, Pandas.clean(frame.iloc[:, at]))
+        return out
 
     @staticmethod
     def plain(series: Any) -> Any:
@@ -162,7 +184,19 @@ class Polars:
 
     @staticmethod
     def copy(frame: Any) -> Any:
-        return frame.clone()  # columns are immutable, the frame is not
+        import polars as pl
+
+        return pl.DataFrame([Polars.clean(column) for column in frame.get_columns()])  # a column may share its memory with a numpy array
+
+    @staticmethod
+    def one_zero(series: Any) -> Any:
+        import polars as pl
+
+        if not series.dtype.is_float():
+            return series
+        # Not series + 0.0, which polars leaves out.
+        shown = pl.when(series == 0).then(pl.lit(0.0, dtype=series.dtype)).when(series.is_nan()).then(None).otherwise(series)
+        return pl.select(shown.alias(series.name)).to_series()
 
     @staticmethod
     def plain(series: Any) -> Any:
@@ -193,7 +227,7 @@ class Polars:
         if series.null_count() and series.dtype != pl.Null and series.dtype != pl.Object:
             place = pl.Series(np.arange(len(series)), dtype=pl.UInt32).zip_with(series.is_not_null(), pl.Series([None], dtype=pl.UInt32))
             return series.gather(place)  # a null that is gathered has nothing under its mask
-        return series
+        return series if isinstance(series.dtype, pl.Object) else series.gather(pl.Series(np.arange(len(series)), dtype=pl.UInt32))
 
     @staticmethod
     def gather(series: Any, first: NDArray[np.int64], place: NDArray[np.int64]) -> Any:
@@ -229,7 +263,22 @@ class Arrow:
 
     @staticmethod
     def copy(frame: Any) -> Any:
-        return frame
+        import pyarrow as pa
+
+        return pa.table([Arrow.clean(column) for column in frame.columns], schema=frame.schema)
+
+    @staticmethod
+    def one_zero(column: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kind = column.type
+        if pa.types.is_dictionary(kind) and pa.types.is_floating(kind.value_type):
+            return Arrow.one_zero(column.cast(kind.value_type)).dictionary_encode().cast(kind)
+        if not pa.types.is_floating(kind) or kind == pa.float16():
+            return column
+        zero = pc.if_else(pc.equal(column, pa.scalar(0.0, kind)), pa.scalar(0.0, kind), column)
+        return pc.if_else(pc.is_nan(zero), pa.scalar(None, kind), zero)
 
     @staticmethod
     def plain(column: Any) -> Any:
@@ -256,11 +305,10 @@ class Arrow:
         kind = column.type
         if pa.types.is_dictionary(kind):
             return pc.cast(column, kind.value_type).dictionary_encode().cast(pa.dictionary(kind.index_type, kind.value_type, kind.ordered))
-        if column.null_count and not pa.types.is_null(kind) or column.get_total_buffer_size() > 1.1 * column.nbytes + 64:
-            rows = np.arange(len(column))
-            # A null that is taken has nothing under its mask.
-            return _taken(column, pa.array(rows, mask=column.is_null().to_numpy()) if column.null_count else pa.array(rows))
-        return column
+        # Taken row by row: a null that is taken has nothing under its mask, nothing of a slice's neighbours comes along, and no memory is shared with
+        # whatever the column was made of.
+        rows = np.arange(len(column))
+        return _taken(column, pa.array(rows, mask=column.is_null().to_numpy()) if column.null_count else pa.array(rows))
 
     @staticmethod
     def gather(column: Any, first: NDArray[np.int64], place: NDArray[np.int64]) -> Any:

@@ -53,6 +53,8 @@ def encode_sortable(values: NDArray[Any], missing: NDArray[np.bool_], ordered: b
     else:
         distinct, inverse = np.unique(present, return_inverse=True)
     labels = list(distinct) if distinct.dtype.kind in "mM" else distinct.tolist()
+    if distinct.dtype in (np.float16, np.float32):  # the number that is printed, not the float of 64 bits beside it
+        labels = [float(str(value)) for value in distinct]
     if not missing.any():
         return inverse.astype(np.int32), labels, ordered
     codes = np.full(len(values), len(labels), dtype=np.int32)
@@ -109,4 +111,4 @@ def compress(positions: NDArray[np.int64], categories: list[Any], order: list[in
 
 def plus_zero(values: NDArray[Any]) -> NDArray[Any]:
     """-0.0 becomes 0.0: in a column of numbers they are one value, and published as one."""
-    return values + values.dtype.type(0) if values.dtype.kind == "f" else values
+    return values + values.dtype.type(0) if values.dtype.kind in "fc" else values

@@ -20,7 +20,7 @@ from ldiv.table.text import is_missing, text_of
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["Change", "Source", "named", "open_frame"]
+__all__ = ["Change", "Source", "named", "open_frame", "refuse_doubled"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def open_frame(frame: Any) -> Source:
     global nw  # imported when a table is first opened: codes need no dataframes, and it takes half as long to import as numpy
     import narwhals.stable.v2 as nw
 
-    _refuse_doubled(frame)
+    refuse_doubled(frame)
     try:
         wrapped = nw.from_native(frame)
     except TypeError as error:
@@ -81,7 +81,8 @@ def open_frame(frame: Any) -> Source:
     return Collected(wrapped, frame) if isinstance(wrapped, nw.LazyFrame) else Table(wrapped)
 
 
-def _refuse_doubled(frame: Any) -> None:
+def refuse_doubled(frame: Any) -> None:
+    """Raise where two columns have one name."""
     names = getattr(frame, "column_names", None)  # pyarrow; only eager tables can have a name twice
     if names is None and type(frame).__module__.startswith("pandas"):
         names = getattr(frame, "columns", None)
@@ -136,6 +137,10 @@ class Source:
 
     def texts_of_rows(self, name: Any, rows: NDArray[np.int64]) -> list[str | None]:
         raise NotImplementedError
+
+    def index_values(self) -> dict[str, list[Any]]:
+        """The values of a pandas index that is more than a count of rows, level by level: it is published like a column."""
+        return {}
 
 
 class ArrayDict(Source):
@@ -203,7 +208,9 @@ class ArrayDict(Source):
                 column = values.copy()
                 column.data[np.ma.getmaskarray(values)] = np.zeros((), values.dtype)  # what lies under a mask is not published
             else:
-                column = plus_zero(values) if name in qi else values.copy()
+                column = plus_zero(values).copy() if name in qi else values.copy()
+                if name in qi and column.dtype.kind == "O":
+                    column[[is_missing(value) for value in column]] = None
             out[name] = column if order is None else column[order]
         return out
 
@@ -241,6 +248,12 @@ class Table(Source):
     def snapshot(self) -> Table:
         return Table(nw.from_native(self.backend.copy(self.frame.to_native()), eager_only=True))
 
+    def index_values(self) -> dict[str, list[Any]]:
+        index = getattr(self.frame.to_native(), "index", None)
+        if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+            return {}
+        return {f"index {name}" if name is not None else "index": index.get_level_values(level).tolist() for level, name in enumerate(index.names)}
+
     def native_series(self) -> Any:
         return self.frame.get_column(self.columns[0]).to_native()
 
@@ -266,6 +279,10 @@ class Table(Source):
         if values.dtype.kind == "O":  # a library that has no array of them
             return self.encode_values(series)
         codes, labels, _ = encode_sortable(values, np.zeros(len(present), bool), True)
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None and labels:  # an array of them has forgotten the zone
+            first = np.zeros(len(labels), dtype=np.int64)
+            first[codes] = np.flatnonzero(~absent)
+            labels = nw.from_native(self.backend.rows(series.to_native(), first), series_only=True).to_list()
         if absent.any():
             filled = np.full(self.rows, len(labels), dtype=np.int32)
             filled[~absent] = codes
@@ -327,9 +344,7 @@ class Table(Source):
         series = self.frame.get_column(name)
         native = series.to_native()
         if change is None:
-            if qi and series.dtype.is_float() and (np.signbit(values := series.fill_null(0.0).to_numpy()) & (values == 0)).any():
-                native = (series + 0.0).to_native()
-            return self.backend.clean(native)
+            return self.backend.clean(self.backend.one_zero(native) if qi else native)
         first = np.zeros(int(change.codes.max(initial=-1)) + 1, dtype=np.int64)
         first[change.codes] = np.arange(self.rows)
         if change.nulls:

@@ -328,6 +328,8 @@ def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
         given = {"qi": missing, "sensitive": missing}
     else:
         given = missing
+    if not isinstance(given, Mapping):
+        raise InputError(f'missing={missing!r}: use "value" or "error", or a mapping like {{"qi": "value", "sensitive": "error"}}')
     policy = {**MISSING_DEFAULT, **given}
     for role, choice in policy.items():
         if role not in MISSING_DEFAULT or choice not in MISSING_POLICIES:

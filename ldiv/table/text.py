@@ -7,6 +7,7 @@ the test stricter, so a release that is good at this reading is good at every ot
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import math
 import re
@@ -20,9 +21,13 @@ import numpy as np
 __all__ = ["MISSING_WORDS", "NUMBER", "alike", "is_missing", "merge_alike", "text_of"]
 
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,4})?")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[-+]\d\d:?\d\d)?)?")
+MOMENT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[-+]\d\d:?\d\d)?)?")
+CLOCK = re.compile(r"(\d{1,2}):(\d\d)(:\d\d(\.0*)?)?")
+INFINITY = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 MISSING_KEY = ("text", "")
-MISSING_WORDS = frozenset(("", "na", "n/a", "nan", "nat", "none", "null", "<na>"))  # what readers of files take for a missing value
+MISSING_WORDS = frozenset(  # what readers of files take for a missing value, in lower case
+    ("", "na", "n/a", "nan", "-nan", "nat", "none", "null", "<na>", "#n/a", "#na", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")
+)
 
 
 def is_missing(value: Any) -> bool:
@@ -97,18 +102,25 @@ def alike(value: Any) -> tuple[str, Any]:
     if isinstance(value, (int, float, Decimal)):
         return _number(value)
     text = unicodedata.normalize("NFC", text_of(value)).strip()
-    if not text or text[0] not in "+-.0123456789tTfF":
+    if text.lower() in MISSING_WORDS:
+        return MISSING_KEY
+    if text[0] not in "+-.0123456789tTfFiI":
         return ("text", text)
-    if text.lower() in ("true", "false"):
-        return ("text", text.capitalize())
+    if text.lower() in ("true", "false", "t", "f"):
+        return ("text", {"t": "True", "f": "False"}[text[0].lower()])
     if NUMBER.fullmatch(text):
         return _number(Decimal(text))
-    if MOMENT.fullmatch(text):
+    if INFINITY.fullmatch(text):
+        return ("number", -math.inf if text[0] == "-" else math.inf)
+    if clock := CLOCK.fullmatch(text):
+        return ("clock", (int(clock[1]), clock[2], (clock[3] or ":00")[1:3]))
+    if found := MOMENT.fullmatch(text):
         try:
-            moment = dt.datetime.fromisoformat(text)
+            moment = dt.datetime.fromisoformat(f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}{found[4] or ''}")
         except ValueError:  # the 31st of February
             return ("text", text)
-        return ("moment", (moment.astimezone(dt.UTC) if moment.tzinfo else moment).isoformat())
+        # A reader may take a moment without an offset for one in UTC.
+        return ("moment", (moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment).isoformat())
     return ("text", text)
 
 
@@ -117,16 +129,14 @@ def _number(value: int | float | Decimal) -> tuple[str, Any]:
     if isinstance(value, int):
         return ("number", value)
     if isinstance(value, float):
-        if not math.isfinite(value):
-            return ("text", str(value))
-        return ("number", int(value)) if value == int(value) else ("number", value)
+        return ("number", value if math.isinf(value) or value != int(value) else int(value))
     if not value.is_finite():
         return ("text", str(value))
-    if -400 < value.adjusted() < 400:  # an exponent of millions would be a number of millions of digits
-        if value == value.to_integral_value():
-            return ("number", int(value))
-        return ("number", float(value))
-    return ("text", str(value.normalize()))
+    if value and value.adjusted() > 310:
+        return ("number", math.copysign(math.inf, value))
+    if not value or value.adjusted() < -330:
+        return ("number", 0)
+    return ("number", int(value)) if value == value.to_integral_value() else ("number", float(value))
 
 
 def merge_alike(labels: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.int32]]:
@@ -146,19 +156,20 @@ def merge_alike(labels: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.int32]]:
             key = parent[key]
         return key
 
-    keys = []
-    for label in labels:
-        key = alike(label)
+    keys = [alike(label) for label in labels]
+    if any(key == MISSING_KEY or (key[0] == "number" and isinstance(key[1], float)) for key in keys):
+        # Beside a fraction or a missing value readers make floats of whole numbers, and from 2**53 on several are one.
+        keys = [("number", float(key[1])) if key[0] == "number" and 2**53 <= abs(key[1]) < math.inf else key for key in keys]
+    for label, key in zip(labels, keys, strict=True):
         if isinstance(label, (bool, np.bool_)):
             parent[find(("number", int(label)))] = find(key)
-        if not isinstance(label, str) and not is_missing(label):
-            # Equal and printed apart, or printed alike and different: either makes one of two.
-            parent[find(("text", text_of(label)))] = find(key)
-            try:
+        if is_missing(label):
+            continue
+        # Equal and printed apart, or printed alike and different: either makes one of two.
+        parent[find(("text", text_of(label)))] = find(key)
+        if not isinstance(label, str):
+            with contextlib.suppress(TypeError):
                 hash(label)
                 parent[find(("value", label))] = find(key)
-            except TypeError:
-                pass
-        keys.append(key)
     first: dict[Any, int] = {}
     return np.array([first.setdefault(find(key), place) for place, key in enumerate(keys)], dtype=np.int32)

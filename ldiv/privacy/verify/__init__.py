@@ -149,6 +149,9 @@ def verify(
             raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
     if star is not None and not isinstance(star, str):
         raise InputError(f"star must be text or None, not {star!r}")
+    for name, given in (("hierarchies", hierarchies), ("orders", orders), ("reading", reading)):
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"{name} must be a mapping, not {type(given).__name__}")
     before, after = PublishedTable(source, reading), PublishedTable(released, reading)
     qi = named(qi, before.names, "qi")
     targets = named(sensitive, before.names, "sensitive")

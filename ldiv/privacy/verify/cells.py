@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldiv.errors import InputError
+from ldiv.table.text import text_of
 
 INTERVAL = r"\[[^,\[\]]+, [^,\[\]]+\)|(?:>=|<) [^,]+"
 
@@ -26,7 +27,11 @@ def missing(value: Any) -> bool:
 
 
 def text_of_cell(value: Any) -> str:
-    return "" if missing(value) else value.hex() if isinstance(value, (bytes, bytearray)) else str(value)
+    if missing(value):
+        return ""
+    if isinstance(value, (np.datetime64, np.timedelta64, dt.timedelta)):
+        return text_of(value)  # libraries print them in ways of their own
+    return value.hex() if isinstance(value, (bytes, bytearray)) else str(value)
 
 
 def shown_as(value: Any) -> str:
@@ -177,6 +182,4 @@ def sorted_texts(values: Sequence[Any], sort: bool) -> dict[str, int]:
     order = {}
     for place, value in enumerate(present):
         order[text_of_cell(value)] = place
-        if isinstance(value, (np.datetime64, dt.datetime)):
-            order[text_of_cell(value).replace("T", " ")] = place
     return order

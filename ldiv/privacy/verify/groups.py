@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-import unicodedata
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldiv.privacy.verify.cells import amount, text_of_cell
 from ldiv.privacy.verify.published import PublishedColumn
+from ldiv.table.text import merge_alike
 
 
 def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> tuple[int, int, tuple[int, Any, int]]:
@@ -31,7 +27,7 @@ def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> t
     worst: tuple[int, Any, int] = (rows + 1, None, 0)
     groups = smallest = 0
     for which, column in enumerate(targets):
-        number = numbered_alike(column.values)
+        number = merge_alike(column.values) if column.values else np.zeros(1, dtype=np.int32)
         value = number[column.codes]
         width = int(number.max(initial=0)) + 1
         if size * width >= 1 << 62:
@@ -57,29 +53,3 @@ def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> t
                 int((total // height <= least).sum()),
             )
     return groups, smallest, worst
-
-
-def numbered_alike(values: list[Any]) -> NDArray[np.int64]:
-    """Numbers for sensitive values; the same one for all that anyone could take for one: equal, printed alike, a number however it is written,
-    missing or empty."""
-    parent: dict[Any, Any] = {}
-
-    def root(key: Any) -> Any:
-        while parent.setdefault(key, key) != key:
-            key = parent[key]
-        return key
-
-    own = []
-    for value in values:
-        text = unicodedata.normalize("NFC", text_of_cell(value)).strip()
-        number = amount(text) if re.fullmatch(r"[-+.\deE]+", text) else None
-        key: Any = ("text", text) if number is None else ("number", float(number) if abs(number) < 2**53 else str(number.normalize()))
-        own.append(key)
-        if not isinstance(value, str):
-            parent[root(("plain", text_of_cell(value)))] = root(key)
-            with contextlib.suppress(TypeError):
-                parent[root(("value", hash(value), value))] = root(key)
-            if isinstance(value, (bool, np.bool_)):
-                parent[root(("number", float(value)))] = root(key)
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(root(key), len(numbers)) for key in own] or [0], dtype=np.int64)

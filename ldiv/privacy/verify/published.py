@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldiv.errors import InputError
 from ldiv.privacy.verify.cells import text_of_cell
+from ldiv.table.frames import refuse_doubled
 
 
 @dataclass
@@ -42,6 +43,7 @@ class PublishedTable:
             return
         import narwhals.stable.v2 as nw
 
+        refuse_doubled(table)
         try:
             frame = nw.from_native(table)
         except TypeError as error:
