@@ -132,6 +132,15 @@ cdef inline count_t rows_for(count_t l, count_t k, count_t h) noexcept nogil:
     return l * h if l * h > k else k
 
 
+cdef bint rises(Group* group, const count_t* count, const code_t* sensitive, count_t l, count_t k, count_t h) noexcept nogil:
+    """Whether the best set of height h + 1 is worth more than that of height h."""
+    cdef double here = value_at(group, count, sensitive, h, rows_for(l, k, h), NULL)
+    cdef double above = value_at(group, count, sensitive, h + 1, rows_for(l, k, h + 1), NULL)
+    if here == NEVER and above == NEVER:
+        return l * h < k                            # too low for k rows; else too high for what there is
+    return above > here
+
+
 def respond(const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not None, const index_t[::1] pattern not None,
             const index_t[::1] groups not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m,
             const count_t[::1] count not None, const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None,
@@ -142,13 +151,13 @@ def respond(const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not
     guess of each group's best height and keeps what is found; the rows taken are added to `usage`, what each group gains is written to `gain`
     (by group). Returns the sum of the gains, groups in the order listed.
 
-    The value of the best set of height h is concave in h, so the climb from the guess ends at the best. A sort for each group that has a row worth
+    The value of the best set of height h is concave in h, so the search from the guess ends at the best. A sort for each group that has a row worth
     more than its stars, a pass for each height that is tried.
     """
     cdef row_t n = groups.shape[0], at, i, low, high, most = 0
     cdef index_t g, p, c
-    cdef double total = 0, best, other, profit
-    cdef count_t h, stride, tried
+    cdef double total = 0, best
+    cdef count_t h, stride, lower, upper
     cdef Group group
     for at in range(n):
         g = groups[at]
@@ -184,31 +193,32 @@ def respond(const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not
                 group.positive = group.sorted
                 sort_offers(group.offer, group.sorted)
                 heap_offers(group.heap, group.waiting)
-                # Galloping climb from the guess: up while it pays, else down; the stride doubles with success and halves when it overshoots.
+                # The value is concave in h: gallop from the guess until it stops rising (or, downwards, until it rises), then halve.
                 h = height[g] if height[g] > 0 else 1
-                best = value_at(&group, &count[0], &sensitive[0], h, rows_for(l, k, h), NULL)
                 stride = 1
-                other = value_at(&group, &count[0], &sensitive[0], h + 1, rows_for(l, k, h + 1), NULL)
-                if other > best or (best == NEVER and l * h < k):
-                    while stride > 0:
-                        tried = h + stride
-                        other = value_at(&group, &count[0], &sensitive[0], tried, rows_for(l, k, tried), NULL)
-                        if other > best or (best == NEVER and l * tried < k):
-                            h, best = tried, other
-                            stride *= 2
-                        else:
-                            stride //= 2
+                if rises(&group, &count[0], &sensitive[0], l, k, h):
+                    lower = h
+                    while rises(&group, &count[0], &sensitive[0], l, k, lower + stride):
+                        lower += stride
+                        stride *= 2
+                    upper = lower + stride
                 else:
-                    while stride > 0:
-                        tried = h - stride
-                        other = NEVER
-                        if tried >= 1:
-                            other = value_at(&group, &count[0], &sensitive[0], tried, rows_for(l, k, tried), NULL)
-                        if tried >= 1 and (other > best or best == NEVER):
-                            h, best = tried, other
-                            stride *= 2
-                        else:
-                            stride //= 2
+                    upper = h
+                    lower = upper - stride
+                    while lower > 0 and not rises(&group, &count[0], &sensitive[0], l, k, lower):
+                        upper = lower
+                        stride *= 2
+                        lower = upper - stride
+                    if lower < 0:
+                        lower = 0
+                while upper - lower > 1:            # it rises at `lower` (or that is 0) and not at `upper`
+                    h = (lower + upper) // 2
+                    if rises(&group, &count[0], &sensitive[0], l, k, h):
+                        lower = h
+                    else:
+                        upper = h
+                h = upper
+                best = value_at(&group, &count[0], &sensitive[0], h, rows_for(l, k, h), NULL)
                 height[g] = h
                 if best <= 0:
                     continue

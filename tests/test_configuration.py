@@ -1,0 +1,76 @@
+"""The configuration dual: every group's best whole l-eligible set, exactly, and a bound that is never above an optimum nor below the linear one."""
+
+import itertools
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+import ldiv
+import ldiv._kernels.configuration as _configuration
+from ldiv.bounds.configuration import ConfigurationDual, ascend
+from ldiv.bounds.prices import SCALE, DualProblem
+
+
+def best_set(profit, value, count, l, k):
+    """The largest profit over all whole l-eligible sets of at least k rows, the empty one included, by trying them all."""
+    best = 0.0
+    for taken in itertools.product(*(range(c + 1) for c in count)):
+        rows = sum(taken)
+        heights = [sum(t for t, v in zip(taken, value, strict=True) if v == u) for u in set(value)]
+        if rows >= max(l * max(heights), k) and rows:
+            best = max(best, sum(t * p for t, p in zip(taken, profit, strict=True)))
+    return best
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(-6, 6)), min_size=1, max_size=5),
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.integers(0, 4),
+)
+def test_the_best_set_of_a_group_is_the_best_of_all(cells, l, k, guess):
+    value, count, profit = (list(x) for x in zip(*cells, strict=True))
+    n = len(cells)
+    usage, gain, height = np.zeros(n, np.int64), np.zeros(1), np.array([guess])
+    total = _configuration.respond(
+        np.arange(n, dtype=np.int32)[None], np.array([[0, n]]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([2.0]),
+        np.array(value, np.int32), 4, np.array(count), 2.0 + np.array(profit, float), l, k, height, usage, gain,
+    )  # fmt: skip
+    assert total == gain[0] == pytest.approx(best_set(profit, value, count, l, k))
+    assert (usage <= count).all() and usage @ np.array(profit) == pytest.approx(total)
+    tops = np.bincount(value, usage)
+    assert usage.sum() == 0 or usage.sum() >= max(l * tops.max(), k)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables(max_rows=6, max_d=2, max_size=3, max_m=4, max_l=3), st.integers(0, 10**6))
+def test_any_prices_prove_a_bound(table, seed):
+    data, l = table
+    problem = DualProblem(data.contingency, l, data.d)
+    dual = ConfigurationDual(problem)
+    optimum = oracle.fewest_stars(oracle.rows_of(data.codes, data.sensitive), l)
+    rng = np.random.default_rng(seed)
+    for scale in (0.5, 1.0, 3.0):
+        value, left = dual(scale * rng.random(len(data.contingency.count)) * data.d)
+        assert value <= optimum + 1e-9 and left.shape == data.contingency.count.shape
+    _, best, _ = ascend(dual, np.zeros(len(data.contingency.count)), 60, goal=optimum)
+    assert best <= optimum + 1e-9
+
+
+def test_never_below_the_linear_bound_and_the_same_with_any_threads():
+    data = ldiv.datasets.load("acs2018", sensitive="Occupation", qi=["Gender", "Race", "MaritalStatus"])
+    release = ldiv.solve(data, 6, algorithm="lagrangian", effort="fast")
+    prices = release.proof.prices
+    problem = DualProblem(data.contingency, 6, prices.most)
+    start = problem.costs(prices)[problem.place()].min(axis=0) / SCALE
+    duals = [ConfigurationDual(problem, threads=threads) for threads in (1, 2)]
+    duals[1].alone = False
+    outcomes = [ascend(dual, start, 40) for dual in duals]
+    assert outcomes[0][1] == outcomes[1][1] and np.array_equal(outcomes[0][0], outcomes[1][0])
+    assert release.stars >= outcomes[0][1] >= duals[0](start)[0] >= release.proof.bound - 1
+    assert outcomes[0][1] > release.proof.bound
