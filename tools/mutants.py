@@ -59,6 +59,10 @@ class Copy:
             if name and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
+        for path in [*(ROOT / "build").glob("[mctl][oyei]*"), *(ROOT / "ldiv" / "_kernels").glob("*.so")]:  # mode, cython, temp.*, lib.*: what is fresh stays
+            there = folder / path.relative_to(ROOT)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(path, there) if path.is_dir() else shutil.copy2(path, there)
         self.environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
         self.built = self.build()
         if self.built:
