@@ -46,7 +46,13 @@ def test_key_changes_with_the_sources(tmp_path, monkeypatch):
 
 def test_closure_follows_python_and_kernels():
     names = {p.relative_to(ROOT).as_posix() for p in sources.closure("ldiv.algorithms.tp")}
-    assert {"ldiv/algorithms/tp.py", "ext/ldiv/_kernels/tp.pyx", "ext/ldiv/_kernels/inverted_list.pxd", "ext/ldiv/_kernels/types.pxd", "ldiv/release/release.py"} <= names
+    assert {
+        "ldiv/algorithms/tp.py",
+        "ext/ldiv/_kernels/tp.pyx",
+        "ext/ldiv/_kernels/inverted_list.pxd",
+        "ext/ldiv/_kernels/types.pxd",
+        "ldiv/release/release.py",
+    } <= names
     assert not any(name.startswith("ldiv/cli") for name in names)
 
 

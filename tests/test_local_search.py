@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ldiv._kernels.local_search import Ledger
+from ldiv._kernels.multipliers import propose
 from strategies import tables
 
 import ldiv
-from ldiv._kernels.local_search import Ledger
-from ldiv._kernels.multipliers import propose
 from ldiv.algorithms.lagrangian import Assignment
 from ldiv.bounds.prices import Market
 

@@ -59,7 +59,8 @@ class Copy:
             if name and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
-        for path in [*(ROOT / "build").glob("[mctl][oyei]*"), *(ROOT / "ldiv" / "_kernels").glob("*.so")]:  # mode, cython, temp.*, lib.*: what is fresh stays
+        built = [path for name in ("mode", "cython", "temp.*", "lib.*") for path in (ROOT / "build").glob(name)]
+        for path in [*built, *(ROOT / "ldiv" / "_kernels").glob("*.so")]:  # what is fresh is not built again
             there = folder / path.relative_to(ROOT)
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(path, there) if path.is_dir() else shutil.copy2(path, there)
