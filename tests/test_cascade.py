@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import oracle
+import pytest
 from hypothesis import given, settings
 from ldiv._kernels.cells import hand_out
 from strategies import tables
@@ -69,6 +70,17 @@ def test_each_step_takes_the_projection_that_keeps_most_rows(table):
     expected = [rows for _, rows in steps_of_greed(c, l)]
     assert entries.steps[: len(expected)] == expected
     assert sum(entries.steps) == c.n and len(entries.steps) <= len(expected) + 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_counts_are_taken_anew_where_rows_are_gone(seed):
+    """Tables of which several projections of one level keep rows, so that what one takes is missing from the others."""
+    rng = np.random.default_rng(seed)
+    data = ldiv.Microdata.from_codes(rng.integers(0, 4, (90, 3)), rng.permutation(np.arange(90) % 6))
+    entries = Recorded()
+    descend(data.contingency, np.arange(len(data.contingency.count), dtype=np.int32), 3, entries)
+    expected = [rows for _, rows in steps_of_greed(data.contingency, 3)]
+    assert len(expected) >= 2 and entries.steps[: len(expected)] == expected
 
 
 def test_the_attribute_of_little_weight_is_starred_first():

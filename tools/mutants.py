@@ -10,6 +10,7 @@ is not found exactly once.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import queue
 import re
@@ -25,7 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_name("mutations.toml")
-PATIENCE = 300  # seconds after which tests that no longer end count as failed
+PATIENCE = 150  # seconds after which tests that no longer end count as failed
+MEMORY = 12 << 30  # bytes of address space, so that a loop without end does not take the machine along
 TESTED = ("ldiv", "ext")
 NEEDED = ("ldiv", "ext", "tests", "tools", "experiments", "docs", "setup.py", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff")
 
@@ -77,7 +79,14 @@ class Copy:
 
     def python(self, *arguments: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *arguments], cwd=self.folder, env=self.environment, capture_output=True, text=True, errors="replace", timeout=timeout
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            preexec_fn=_limited if timeout is not None and os.name == "posix" else None,
         )
 
     def build(self) -> str:
@@ -131,6 +140,13 @@ class Copy:
             self.restore(here, before, text)
 
 
+def _limited() -> None:
+    import resource
+
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def read(path: Path = LIST) -> list[Mutation]:
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutation"]
     found = [Mutation(x["name"], x["old"], x["new"], tuple(x["tests"])) for x in entries]
@@ -166,6 +182,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=1, choices=(1, 2), help="copies that are tested at the same time")
     parser.add_argument("--only", nargs="*", default=[], help="mutations whose name holds one of these words")
+    parser.add_argument("--kind", choices=("python", "cython"), help="only mutations of Python, or of Cython")
     parser.add_argument("--out", type=Path, help="where to write the report (Markdown)")
     parser.add_argument("--dry", action="store_true", help="only look whether every snippet stands once")
     parser.add_argument("--no-baseline", action="store_true", help="do not run the tests on the unchanged code first")
@@ -173,6 +190,9 @@ def main() -> int:
     mutations = [x for x in read() if not given.only or any(word in x.name for word in given.only)]
     found = places(mutations)
     lost = [name for name, paths in found.items() if len(paths) != 1]
+    if given.kind:
+        suffix = {"python": (".py",), "cython": (".pyx", ".pxd")}[given.kind]
+        mutations = [x for x in mutations if x.name in lost or found[x.name][0].suffix in suffix]
     for name in lost:
         print(f"NOT ONCE   {name}: {len(found[name])} times {', '.join(map(str, found[name]))}")
     if given.dry:
