@@ -106,6 +106,8 @@ def test_forged_prices_prove_nothing():
     skewed = ldiv.Microdata.from_codes(np.zeros((12, 1), dtype=int), [0] * 11 + [1])
     with pytest.raises(ldiv.NotEligibleError):
         ldiv.verify_certificate(skewed, ldiv.Certificate(0, 0, "counting"), 2)
+    with pytest.raises(ldiv.NotEligibleError):
+        ldiv.verify_certificate(skewed, ldiv.Certificate(0, 0, "prices", Prices(2, 1, [np.zeros(3, dtype=np.int64)] * 2)), 2)
 
 
 def test_patterns_without_prices_cost_their_lightest_stars():
