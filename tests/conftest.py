@@ -1,9 +1,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile("ldiv", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+# For tools/mutants.py, which only asks whether a test fails: a failing example is not made smaller.
+settings.register_profile("quick", settings.get_profile("ldiv"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("ldiv")
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -95,6 +95,7 @@ def test_forged_prices_prove_nothing():
         (Prices(2, 1, [x * np.nan for x in good]), "int64"),
         (Prices(2, 1, [x[:, None] for x in good]), "int64"),
         (Prices(2, 1, [x[:3] for x in good]), "needs 5 prices, not 3"),
+        (Prices(2, 1, [np.append(x, 0) for x in good]), "needs 5 prices, not 6"),
         (Prices(2, 1, [x.astype(np.uint64) for x in good]), "int64"),
         (Prices(2, 1, [x.tolist() for x in good]), "int64"),
         (Prices(2, 1, [x.astype(object) for x in good]), "int64"),
@@ -105,6 +106,29 @@ def test_forged_prices_prove_nothing():
     skewed = ldiv.Microdata.from_codes(np.zeros((12, 1), dtype=int), [0] * 11 + [1])
     with pytest.raises(ldiv.NotEligibleError):
         ldiv.verify_certificate(skewed, ldiv.Certificate(0, 0, "counting"), 2)
+    with pytest.raises(ldiv.NotEligibleError):
+        ldiv.verify_certificate(skewed, ldiv.Certificate(0, 0, "prices", Prices(2, 1, [np.zeros(3, dtype=np.int64)] * 2)), 2)
+
+
+def test_patterns_without_prices_cost_their_lightest_stars():
+    """Rows that differ everywhere stand in no group with at most `most` stars: each pays for the most + 1 lightest attributes, no more."""
+    rows = np.arange(8)
+    domains = [ldiv.Domain(name, 8, weight=weight) for name, weight in zip("abcd", (4, 1, 3, 2), strict=True)]
+    data = ldiv.Microdata.from_codes(np.stack([rows] * 4, axis=1), rows % 4, domains=domains)
+    for most, each in ((1, 1 + 2), (2, 1 + 2 + 3), (3, 10), (4, 10)):
+        market = Market(data.contingency, 2, most)
+        prices = Prices(2, most, [np.zeros(k, dtype=np.int64) for k in market.items])
+        assert prove(data.contingency, prices, 2) == market.bound(prices) == 8 * each
+
+
+def test_the_solver_itself_takes_no_negative_prices():
+    data = ldiv.Microdata.from_codes(np.zeros((12, 1), dtype=int), [0, 1, 2, 3] * 3)
+    market = Market(data.contingency, 2, 1)
+    good = [np.zeros(k, dtype=np.int64) for k in market.items]
+    assert market.bound(Prices(2, 1, good)) == 0
+    for wrong in ([np.array([-1, 0, 0, 0, 0]), good[1]], [good[0], np.array([0, 0, 0, -SCALE, 0])], [good[0][:3], good[1]]):
+        with pytest.raises(ValueError, match="needs 5 prices of at least 0"):
+            market.bound(Prices(2, 1, wrong))
 
 
 def test_fewer_stars_than_the_bound_are_a_contradiction(tmp_path):

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -158,3 +159,20 @@ def test_row_order_does_not_matter_with_several_columns():
     one = ldiv.anonymize(table, ["a", "b"], ["s", "t"], 2, also=[ldiv.KAnonymity(4)])
     two = ldiv.anonymize({name: x[order] for name, x in table.items()}, ["a", "b"], ["s", "t"], 2, also=[ldiv.KAnonymity(4)])
     assert one.published.tolist() == two.published.tolist() and one.count.tolist() == two.count.tolist()
+
+
+def test_a_defect_in_merging_is_withheld(monkeypatch):
+    """What merging promises is looked at once more: no protected column is starred, and everything asked for holds."""
+    module = import_module("ldiv.constraints.enforce")  # the package has a function of that name
+    data = ldiv.Microdata.from_codes([[0, 0]] * 2 + [[0, 1]] * 2 + [[1, 0]] * 2 + [[1, 1]] * 2, [0, 1] * 4)
+    release = ldiv.solve(data, 2, algorithm="tp")
+    assert module.enforce(release, [ldiv.KAnonymity(4)], ["A1"]).stars_by_attribute == {"A1": 0, "A2": 8}
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_projections", lambda c, fixed: [(1,)])
+        with pytest.raises(ldiv.UnsafeReleaseError, match="starred a protected column"):
+            module.enforce(release, [ldiv.KAnonymity(4)], ["A1"])
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_merge_on", lambda *parts: None)
+        patch.setattr(module, "_merge_rest", lambda *parts: None)
+        with pytest.raises(ldiv.UnsafeReleaseError, match="violates .* after merging"):
+            module.enforce(release, [ldiv.KAnonymity(4)], ["A1"])

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,6 +67,50 @@ def test_rounds_of_phase_three_at_once(k):
     c = rounds_table(k).contingency
     one, many = split(c, 4), split(c, 4, few=-1)
     assert one.phase == 3 and one.rounds == k and same(one, many)
+
+
+def test_runs_of_moves_end_where_a_cell_runs_out():
+    """Thin groups whose values all are pillars: nothing but their end stops the run."""
+    for size in (2, 5, 15):
+        c = cells([[size * 10, 0, 0]] + [[0, size, size]] * 8)
+        one, many = split(c, 2), split(c, 2, few=-1)
+        assert one.phase == 2 and same(one, many) and (many.kept >= 0).all()
+
+
+THIN = [(3, 1, 2, 3, 3), (1, 3, 2, 3, 3), (3, 3, 3, 1, 2), (2, 1, 3, 3, 3), (3, 3, 1, 2, 3), (2, 3, 3, 3, 1), (3, 2, 3, 1, 3), (3, 3, 3, 3, 3)]
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from(THIN), min_size=2, max_size=7), st.integers(1, 4), st.integers(1, 4), st.permutations(range(5)))
+def test_phase_three_among_thin_groups(groups, high, times, order):
+    """Many groups between which the set cover has to choose, and rows that many rounds move."""
+    rest = [4 * high if v in order[:3] else 0 for v in range(5)]
+    c = cells([*groups, rest], times)
+    l = min(4, ldiv.max_l(c))
+    one, many = split(c, l), split(c, l, few=-1)
+    assert same(one, many)
+    if times == 1:
+        rows = [((g,), v) for g, histogram in enumerate([*groups, rest]) for v, count in enumerate(histogram) for _ in range(count)]
+        residue, phase, rounds = oracle.tp(rows, l)
+        left = c.histogram - np.bincount(c.sensitive, weights=one.kept, minlength=c.m).astype(int)
+        assert (one.phase, one.rounds) == (phase, rounds) and left.tolist() == [residue[v] for v in range(c.m)]
+
+
+@pytest.mark.parametrize("k", [6, 24, 25, 60])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_inverted_list_of_high_cells(k, seed):
+    """Groups of few and of many cells, of heights beyond what is sorted by counting."""
+    rng = np.random.default_rng(seed)
+    low, high = 3 * k, 8 * k
+    histograms = [[*rng.integers(low, high, k).tolist(), 0], [*rng.integers(low, high, k).tolist(), 0], [0] * k + [30]]
+    c = cells(histograms)
+    l = max(2, k // 2)
+    rows = [((g,), v) for g, histogram in enumerate(histograms) for v, count in enumerate(histogram) for _ in range(count)]
+    residue, phase, rounds = oracle.tp(rows, l)
+    found = split(c, l)
+    left = c.histogram - np.bincount(c.sensitive, weights=found.kept, minlength=c.m).astype(int)
+    assert (found.phase, found.rounds) == (phase, rounds) and left.tolist() == [residue[v] for v in range(c.m)]
+    assert phase > 1 and same(found, split(c, l, few=-1))
 
 
 def test_the_examples_of_the_phases_scaled_up():

@@ -144,3 +144,11 @@ def test_seed_changes_ties_only():
     assert len({r.kept.tobytes() for r in results}) > 1
     again = split(data.contingency, 3, 1)
     assert again.kept.tobytes() == results[1].kept.tobytes()
+
+
+@settings(max_examples=100)
+@given(histogram_tables())
+def test_the_tuple_bound_is_what_phase_one_removes_with_partners(table):
+    data, l = table
+    _, residue = oracle.phase_one(oracle.rows_of(data.codes, data.sensitive), l)
+    assert ldiv.tuple_bound(data, l) == max(sum(residue.values()), l * max(residue.values(), default=0))

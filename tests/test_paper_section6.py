@@ -211,3 +211,23 @@ def test_taxonomy_checks():
             ldiv.Taxonomy.from_tree(tree, labels)
     with pytest.raises(ldiv.InputError, match="taxonomy has 3 values, the domain 4"):
         ldiv.Domain("A", 4, taxonomy=ldiv.Taxonomy.flat(labels))
+
+
+@settings(max_examples=150)
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=2, max_size=9))
+def test_ordered_attributes_are_split_where_most_is_gained(counts):
+    """Every node of the tree is cut where the information gain on the SA is largest, by the definition row by row."""
+    tree = ldiv.Taxonomy.by_splits(np.array(counts, dtype=np.int64), list(range(len(counts))))
+
+    def values(codes):
+        return [v for code in codes for v, rows in enumerate(counts[code]) for _ in range(rows)]
+
+    for node in range(tree.nodes):
+        children = tree.children[node]
+        if not len(children):
+            continue
+        low, high = sorted(tuple(tree.codes(int(child))) for child in children)
+        whole = low + high
+        assert whole == tuple(range(whole[0], whole[-1] + 1))
+        gains = [oracle.information_gain(values(whole), [values(whole[:k]), values(whole[k:])]) for k in range(1, len(whole))]
+        assert gains[len(low) - 1] >= max(gains) - 1e-6

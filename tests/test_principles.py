@@ -97,19 +97,6 @@ def test_earth_mover_on_an_ordered_attribute():
     assert np.round(level[:2], 3).tolist() == [0.375, 0.167]
 
 
-def test_agrees_with_pycanon_where_it_is_right():
-    pycanon = pytest.importorskip("pycanon.anonymity")
-    pd = pytest.importorskip("pandas")
-    table = ldiv.datasets.load_frame("acs2018")
-    frame = pd.DataFrame({name: table[name][:2000] for name in ("Gender", "Race", "Income")})
-    qi = ["Gender", "Race"]
-    found = ldiv.audit(frame, qi, "Income")
-    assert found["k"] == pycanon.k_anonymity(frame, qi)
-    assert found["distinct_l"] == pycanon.l_diversity(frame, qi, ["Income"])
-    assert (found["alpha"], found["k"]) == pytest.approx(pycanon.alpha_k_anonymity(frame, qi, ["Income"]))
-    assert found["t"] == pytest.approx(pycanon.t_closeness(frame, qi, ["Income"]))
-
-
 def test_what_the_whole_table_lacks_is_said():
     with pytest.raises(ldiv.InputError, match="KAnonymity"):
         ldiv.solve(ldiv.Microdata.from_codes([[0], [1]], [0, 1]), 1, also=[KAnonymity(3)])

@@ -66,6 +66,30 @@ def test_a_random_order_says_nothing_and_a_seed_repeats_it():
         ldiv.anonymize(table, QI, "ill", 3, order="sorted")
 
 
+def test_the_order_is_not_drawn_from_what_places_rows_in_groups():
+    """Who sees the order of the rows knows the numbers it was made from, so these must not be those that chose which row is starred."""
+    release = ldiv.anonymize(people(600), QI, "ill", 3, algorithm="tp", order="random")
+    low, high = release.draw & ((1 << 64) - 1), release.draw >> 64
+    for entropy in ([low, high], release.draw, low, high):
+        assert not np.array_equal(release.publication.rows, np.random.default_rng(entropy).permutation(600))
+
+
+def change_a_cell(frame):
+    starred = frame.index[frame["age"].astype(str) == "*"][0]
+    frame = frame.copy()
+    frame.loc[starred, "age"] = "1000"
+    return frame
+
+
+@pytest.mark.parametrize("damage, message", [(lambda frame: frame.iloc[::-1].reset_index(drop=True), "withheld"), (change_a_cell, "withheld")])
+def test_a_table_that_is_not_what_was_promised_is_withheld(monkeypatch, damage, message):
+    """Whatever goes wrong between the release and its table: rows that end in another order than was asked for, a cell that is not the source's."""
+    publish = ldiv.Release.publish
+    monkeypatch.setattr(ldiv.Release, "publish", lambda self, *a, **k: damage(publish(self, *a, **k)))
+    with pytest.raises(ldiv.UnsafeReleaseError, match=message):
+        ldiv.anonymize(people(300), QI, "ill", 3, algorithm="tp")
+
+
 # -- which of several interchangeable rows is starred --------------------------------------------------------------------
 
 

@@ -42,3 +42,15 @@ def test_refusals():
         ldiv.anonymize(table, ["a"], ["s", "s"], 2)
     with pytest.raises(ldiv.InputError, match="sensitive is empty"):
         ldiv.anonymize(table, ["a"], [], 2)
+
+
+def test_each_column_is_checked_by_itself_at_the_end():
+    """Two groups diverse in the first column; the second column says the same in one of them."""
+    from ldiv.constraints.several import check_each
+
+    data = ldiv.Microdata.from_codes([[0], [0], [1], [1]], [0, 1, 2, 3])
+    release = ldiv.solve(data, 2, algorithm="tp")
+    first, second = np.array([0, 1, 0, 1], dtype=np.int32), np.array([0, 1, 1, 1], dtype=np.int32)
+    check_each(release, 2, ["s"], [first])
+    with pytest.raises(ldiv.UnsafeReleaseError, match="not 2-diverse in 't'"):
+        check_each(release, 2, ["s", "t"], [first, second])

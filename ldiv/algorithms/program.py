@@ -83,6 +83,7 @@ def integer_program(
             return _solved(found.x, found.mip_dual_bound, found.status)  # what the first seconds brought
         finally:
             child.kill()
+            child.wait()  # Popen does not, where an interrupt ended it
     if child.returncode != 0:
         raise LdivError(f"the integer program's process ended with code {child.returncode}, perhaps for lack of memory; use fewer attributes or rows")
     return _solved(*pickle.loads(answer))

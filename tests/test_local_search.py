@@ -1,0 +1,137 @@
+"""Rounding and the ledger of single rows: what is given stays l-eligible, nothing is lost, no more partners than needed, never more stars."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ldiv._kernels.local_search import Ledger
+from ldiv._kernels.multipliers import propose
+from strategies import tables
+
+import ldiv
+from ldiv.algorithms.lagrangian import Assignment
+from ldiv.bounds.prices import Market
+
+
+class Books:
+    """A ledger and the arrays it works on, looked at from outside."""
+
+    def __init__(self, state):
+        market = self.market = state.market
+        indptr, group_of_item = market.all_groups
+        cells, bounds = market.cells_by_group
+        self.rows = np.zeros(market.item.shape, dtype=np.int32)
+        for p, mine in enumerate(state.rows):
+            if mine is not None:
+                self.rows[p] = mine
+        self.given, self.left = np.concatenate(state.given), state.left
+        self.stars = np.array(market.stars, dtype=np.int32)
+        self.ledger = Ledger(
+            market.item, market.offset, group_of_item, indptr, self.stars, market.finer, cells, bounds, self.given, self.rows, self.left, market.l
+        )
+
+    @property
+    def cost(self):
+        return int(self.rows.sum(axis=1) @ self.stars)
+
+    def groups(self, rows):
+        """SA histogram of each group of each pattern that holds rows, counted from the rows."""
+        market, c = self.market, self.market.contingency
+        found = {}
+        for p, kept in enumerate(market.patterns):
+            for cell in np.flatnonzero(rows[p]):
+                key = (p, tuple(c.codes[c.group_of_cell[cell], list(kept)].tolist()))
+                value = int(c.sensitive[cell])
+                found.setdefault(key, {}).setdefault(value, 0)
+                found[key][value] += int(rows[p, cell])
+        return found
+
+    def eligible(self, rows, p, cell):
+        """Whether the group of a cell in a pattern is l-eligible."""
+        c = self.market.contingency
+        key = (p, tuple(c.codes[c.group_of_cell[cell], list(self.market.patterns[p])].tolist()))
+        count = self.groups(rows).get(key, {})
+        return sum(count.values()) >= self.market.l * max(count.values(), default=0)
+
+    def check(self):
+        c = self.market.contingency
+        assert (self.rows >= 0).all() and (self.left >= 0).all()
+        assert np.array_equal(self.rows.sum(axis=0) + self.left, c.count)
+        for count in self.groups(self.rows).values():
+            assert sum(count.values()) >= self.market.l * max(count.values())
+        for p in range(len(self.market.patterns)):
+            held = np.bincount(self.market.item[p], weights=self.rows[p], minlength=self.market.items[p])
+            assert np.array_equal(self.given[self.market.part(p)], held)
+
+    def better_moves(self):
+        """Single rows that could still stand in a group with fewer stars."""
+        for p, cell in np.argwhere(self.rows > 0):
+            for q in range(p):
+                if self.stars[q] < self.stars[p]:
+                    rows = self.rows.copy()
+                    rows[p, cell] -= 1
+                    rows[q, cell] += 1
+                    alive = self.market.item[q, cell] < self.market.items[q] - 1
+                    if alive and self.eligible(rows, p, cell) and self.eligible(rows, q, cell):
+                        yield p, q, int(cell)
+
+
+@st.composite
+def books(draw, **options):
+    """A table some of whose rows were given to patterns in any way."""
+    data, l = draw(tables(**{"max_rows": 30, "max_d": 3, "max_size": 3, "max_m": 5, **options}))
+    state = Assignment(Market(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, data.d))
+    for p in draw(st.permutations(range(len(state.market.patterns)))):
+        offer = np.array([draw(st.integers(0, int(k))) for k in state.left], dtype=np.int64)
+        state.absorb(p, offer)
+    return Books(state)
+
+
+@settings(max_examples=150)
+@given(books())
+def test_improving_ends_where_no_single_row_can_move(found):
+    found.check()
+    before = found.cost
+    saved = found.ledger.improve(100)
+    found.check()
+    assert saved == before - found.cost >= 0
+    assert not list(found.better_moves())
+
+
+@settings(max_examples=200)
+@given(books(max_rows=40), st.integers(0, 3))
+def test_placing_and_rebuilding_keep_the_books(found, rounds):
+    stars = int(found.stars[-1])
+    left = int(found.left.sum())
+    placed = found.ledger.place(stars * found.market.l, stars, 10**6)
+    found.check()
+    assert placed == left - int(found.left.sum())
+    before = found.cost
+    saved = found.ledger.rebuild(rounds, 10**6)
+    found.check()
+    assert saved == before - found.cost >= 0
+
+
+@pytest.mark.parametrize("l", [2, 3, 4])
+def test_a_row_brings_no_more_partners_than_it_needs(l):
+    """A group can spare just the l - 1 partners that a row beside it needs: with one more to bring it would stay outside."""
+    codes = [[0, 0]] * (2 * l - 1) + [[0, 1]]
+    data = ldiv.Microdata.from_codes(codes, [*range(1, 2 * l), 0])
+    state = Assignment(Market(data.contingency, l, 2))
+    state.refill()
+    assert int(state.left.sum()) == 1
+    state.settle()
+    assert not state.left.any() and state.cost == l
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 6, width=32), st.integers(0, 9)), min_size=1, max_size=30))
+def test_rounding_keeps_the_sum_of_an_item_to_within_a_row(cells):
+    item, share, rows = (np.array(x) for x in zip(*cells, strict=True))
+    out = propose(item.astype(np.int32), share.astype(np.float32), rows.astype(np.int64), 5)
+    assert (out >= 0).all() and (out <= rows).all()
+    for i in range(5):
+        mine = item == i
+        assert out[mine].sum() <= share[mine].sum() + 0.5 + 1e-6
+        if (rows[mine] >= share[mine] + 1).all():  # nothing stands in the way
+            assert out[mine].sum() >= share[mine].sum() - 0.5 - 1e-6
