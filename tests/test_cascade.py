@@ -6,10 +6,10 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
-from ldiv._kernels.cells import hand_out
 from strategies import tables
 
 import ldiv
+from ldiv._kernels.cells import hand_out
 from ldiv.algorithms.cascade import Entries, descend
 from ldiv.algorithms.tp import split
 

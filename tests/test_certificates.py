@@ -116,14 +116,14 @@ def test_patterns_without_prices_cost_their_lightest_stars():
     domains = [ldiv.Domain(name, 8, weight=weight) for name, weight in zip("abcd", (4, 1, 3, 2), strict=True)]
     data = ldiv.Microdata.from_codes(np.stack([rows] * 4, axis=1), rows % 4, domains=domains)
     for most, each in ((1, 1 + 2), (2, 1 + 2 + 3), (3, 10), (4, 10)):
-        market = Market(data.contingency, 2, most)
+        market = DualProblem(data.contingency, 2, most)
         prices = Prices(2, most, [np.zeros(k, dtype=np.int64) for k in market.items])
         assert prove(data.contingency, prices, 2) == market.bound(prices) == 8 * each
 
 
 def test_the_solver_itself_takes_no_negative_prices():
     data = ldiv.Microdata.from_codes(np.zeros((12, 1), dtype=int), [0, 1, 2, 3] * 3)
-    market = Market(data.contingency, 2, 1)
+    market = DualProblem(data.contingency, 2, 1)
     good = [np.zeros(k, dtype=np.int64) for k in market.items]
     assert market.bound(Prices(2, 1, good)) == 0
     for wrong in ([np.array([-1, 0, 0, 0, 0]), good[1]], [good[0], np.array([0, 0, 0, -SCALE, 0])], [good[0][:3], good[1]]):

@@ -1,33 +1,33 @@
-"""Rounding and the ledger of single rows: what is given stays l-eligible, nothing is lost, no more partners than needed, never more stars."""
+"""Rounding and the local search on single rows: what is given stays l-eligible, nothing is lost, no more partners than needed, never more stars."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ldiv._kernels.local_search import Ledger
-from ldiv._kernels.multipliers import propose
 from strategies import tables
 
 import ldiv
-from ldiv.algorithms.lagrangian import Assignment
-from ldiv.bounds.prices import Market
+from ldiv._kernels.local_search import LocalSearch
+from ldiv._kernels.multipliers import propose
+from ldiv.algorithms.lagrangian.rounding import Assignment
+from ldiv.bounds.prices import DualProblem
 
 
 class Books:
-    """A ledger and the arrays it works on, looked at from outside."""
+    """A local search and the arrays it works on, looked at from outside."""
 
     def __init__(self, state):
-        market = self.market = state.market
-        indptr, group_of_item = market.all_groups
-        cells, bounds = market.cells_by_group
-        self.rows = np.zeros(market.item.shape, dtype=np.int32)
+        problem = self.problem = state.problem
+        indptr, group_of_item = problem.all_groups
+        cells, bounds = problem.cells_by_group
+        self.rows = np.zeros(problem.item.shape, dtype=np.int32)
         for p, mine in enumerate(state.rows):
             if mine is not None:
                 self.rows[p] = mine
         self.given, self.left = np.concatenate(state.given), state.left
-        self.stars = np.array(market.stars, dtype=np.int32)
-        self.ledger = Ledger(
-            market.item, market.offset, group_of_item, indptr, self.stars, market.finer, cells, bounds, self.given, self.rows, self.left, market.l
+        self.stars = np.array(problem.stars, dtype=np.int32)
+        self.search = LocalSearch(
+            problem.item, problem.offset, group_of_item, indptr, self.stars, problem.finer, cells, bounds, self.given, self.rows, self.left, problem.l
         )
 
     @property
@@ -36,9 +36,9 @@ class Books:
 
     def groups(self, rows):
         """SA histogram of each group of each pattern that holds rows, counted from the rows."""
-        market, c = self.market, self.market.contingency
+        problem, c = self.problem, self.problem.contingency
         found = {}
-        for p, kept in enumerate(market.patterns):
+        for p, kept in enumerate(problem.patterns):
             for cell in np.flatnonzero(rows[p]):
                 key = (p, tuple(c.codes[c.group_of_cell[cell], list(kept)].tolist()))
                 value = int(c.sensitive[cell])
@@ -48,20 +48,20 @@ class Books:
 
     def eligible(self, rows, p, cell):
         """Whether the group of a cell in a pattern is l-eligible."""
-        c = self.market.contingency
-        key = (p, tuple(c.codes[c.group_of_cell[cell], list(self.market.patterns[p])].tolist()))
+        c = self.problem.contingency
+        key = (p, tuple(c.codes[c.group_of_cell[cell], list(self.problem.patterns[p])].tolist()))
         count = self.groups(rows).get(key, {})
-        return sum(count.values()) >= self.market.l * max(count.values(), default=0)
+        return sum(count.values()) >= self.problem.l * max(count.values(), default=0)
 
     def check(self):
-        c = self.market.contingency
+        c = self.problem.contingency
         assert (self.rows >= 0).all() and (self.left >= 0).all()
         assert np.array_equal(self.rows.sum(axis=0) + self.left, c.count)
         for count in self.groups(self.rows).values():
-            assert sum(count.values()) >= self.market.l * max(count.values())
-        for p in range(len(self.market.patterns)):
-            held = np.bincount(self.market.item[p], weights=self.rows[p], minlength=self.market.items[p])
-            assert np.array_equal(self.given[self.market.part(p)], held)
+            assert sum(count.values()) >= self.problem.l * max(count.values())
+        for p in range(len(self.problem.patterns)):
+            held = np.bincount(self.problem.item[p], weights=self.rows[p], minlength=self.problem.items[p])
+            assert np.array_equal(self.given[self.problem.part(p)], held)
 
     def better_moves(self):
         """Single rows that could still stand in a group with fewer stars."""
@@ -71,7 +71,7 @@ class Books:
                     rows = self.rows.copy()
                     rows[p, cell] -= 1
                     rows[q, cell] += 1
-                    alive = self.market.item[q, cell] < self.market.items[q] - 1
+                    alive = self.problem.item[q, cell] < self.problem.items[q] - 1
                     if alive and self.eligible(rows, p, cell) and self.eligible(rows, q, cell):
                         yield p, q, int(cell)
 
@@ -80,8 +80,8 @@ class Books:
 def books(draw, **options):
     """A table some of whose rows were given to patterns in any way."""
     data, l = draw(tables(**{"max_rows": 30, "max_d": 3, "max_size": 3, "max_m": 5, **options}))
-    state = Assignment(Market(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, data.d))
-    for p in draw(st.permutations(range(len(state.market.patterns)))):
+    state = Assignment(DualProblem(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, data.d))
+    for p in draw(st.permutations(range(len(state.problem.patterns)))):
         offer = np.array([draw(st.integers(0, int(k))) for k in state.left], dtype=np.int64)
         state.absorb(p, offer)
     return Books(state)
@@ -103,7 +103,7 @@ def test_improving_ends_where_no_single_row_can_move(found):
 def test_placing_and_rebuilding_keep_the_books(found, rounds):
     stars = int(found.stars[-1])
     left = int(found.left.sum())
-    placed = found.ledger.place(stars * found.market.l, stars, 10**6)
+    placed = found.ledger.place(stars * found.problem.l, stars, 10**6)
     found.check()
     assert placed == left - int(found.left.sum())
     before = found.cost
@@ -117,7 +117,7 @@ def test_a_row_brings_no_more_partners_than_it_needs(l):
     """A group can spare just the l - 1 partners that a row beside it needs: with one more to bring it would stay outside."""
     codes = [[0, 0]] * (2 * l - 1) + [[0, 1]]
     data = ldiv.Microdata.from_codes(codes, [*range(1, 2 * l), 0])
-    state = Assignment(Market(data.contingency, l, 2))
+    state = Assignment(DualProblem(data.contingency, l, 2))
     state.refill()
     assert int(state.left.sum()) == 1
     state.settle()
