@@ -92,7 +92,7 @@ def books(draw, **options):
 def test_improving_ends_where_no_single_row_can_move(found):
     found.check()
     before = found.cost
-    saved = found.ledger.improve(100)
+    saved = found.search.improve(100)
     found.check()
     assert saved == before - found.cost >= 0
     assert not list(found.better_moves())
@@ -103,11 +103,11 @@ def test_improving_ends_where_no_single_row_can_move(found):
 def test_placing_and_rebuilding_keep_the_books(found, rounds):
     stars = int(found.stars[-1])
     left = int(found.left.sum())
-    placed = found.ledger.place(stars * found.problem.l, stars, 10**6)
+    placed = found.search.place(stars * found.problem.l, stars, 10**6)
     found.check()
     assert placed == left - int(found.left.sum())
     before = found.cost
-    saved = found.ledger.rebuild(rounds, 10**6)
+    saved = found.search.rebuild(rounds, 10**6)
     found.check()
     assert saved == before - found.cost >= 0
 
