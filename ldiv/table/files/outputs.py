@@ -263,7 +263,7 @@ def atomic(path: str | os.PathLike[str], mode: int | None = None) -> Iterator[IO
         Before the block: no such folder, no permission, or a folder.
     """
     with Outputs() as outputs:
-        target = outputs.add(path, "output", mode=mode)
+        target = outputs.add(path, "output", name="staged", mode=mode)  # a name that no pattern finds, should the process be killed
         with target.staged.open("wb") as stream:
             yield stream
             stream.flush()
