@@ -13,6 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ldiv
+from ldiv.privacy.verify.cells import holds
+from ldiv.privacy.verify.groups import numbered_alike
 
 QI = ["age", "city"]
 
@@ -248,3 +250,44 @@ def test_one_wrong_cell_is_seen(seed, l):
     others = sorted({x for x in table[name].tolist() if str(x) != str(table[name][row])}, key=str)
     values[row] = others[rng.integers(len(others))]
     assert not ldiv.verify(table, out.assign(**{name: pd.Series(values, dtype=object)}), QI, "ill", 1, rows=np.arange(40))
+
+
+@pytest.mark.parametrize(
+    "text, inside, outside",
+    [
+        ("[20, 30)", [20, 29, 29.5], [30, 19, 19.999]),
+        (">= 30", [30, 31], [29, 29.5]),
+        ("< 30", [29, -5], [30, 31]),
+        ("[20 - 30]", [20, 25, 30], [19, 31]),
+        ("[low - high]", ["low", "mid", "high"], ["none", "top"]),
+        ("{ab, c}", ["ab", "c"], ["b", "a", "ab, ", ""]),
+        ("{b, ca}", ["b", "ca"], ["c", "a"]),
+        ("{a, b, c}", ["a", "a, b", "b, c"], ["a,", ", b"]),
+    ],
+)
+def test_a_sub_domain_holds_its_ends_and_nothing_beside(text, inside, outside):
+    order = {word: place for place, word in enumerate(("none", "low", "mid", "high", "top"))}
+    for value in inside:
+        assert holds(text, value, order, None), value
+    for value in outside:
+        assert not holds(text, value, order, None), value
+
+
+def test_rows_must_name_each_row_of_the_source_once():
+    table = source()
+    out = released(table)
+    assert ldiv.verify(table, out, QI, "ill", 2, rows=np.arange(60))
+    for wrong in ([0, *range(59)], [*range(59)], [*range(1, 61)]):
+        with pytest.raises(ldiv.InputError, match="rows must name every row of the source once"):
+            ldiv.verify(table, out, QI, "ill", 2, rows=np.array(wrong))
+
+
+def test_values_that_look_like_stars_in_the_source_are_no_stars():
+    table = {"a": ["*", "*", "x", "y"], "s": ["1", "2", "1", "2"]}
+    verdict = ldiv.verify(table, {"a": ["*", "*", "*", "*"], "s": table["s"]}, ["a"], "s", 2)
+    assert verdict and verdict.stars == 2
+
+
+def test_margins_do_not_make_two_sensitive_values_of_one():
+    values = ["flu", " flu", "flu ", "Flu", "", None, " "]
+    assert numbered_alike(values).tolist() == [0, 0, 0, 1, 2, 2, 2]
