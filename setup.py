@@ -44,6 +44,7 @@ directives = {
     "cdivision": True,
     "embedsignature": True,
     "linetrace": linetrace,
+    "show_performance_hints": False,  # of a debug build: thousands of lines that say it is one
 }
 # One wheel for every Python from 3.11 on: a release build uses the limited C interface, which costs nothing on tables of any size worth timing.
 # Tracing and the free-threaded Python have no such interface.

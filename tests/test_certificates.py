@@ -328,3 +328,26 @@ def test_exit_codes(tmp_path, damage):
         path.unlink()
     done = subprocess.run([sys.executable, "-m", "ldiv.cli", "certify", source, path], capture_output=True, text=True)
     assert done.returncode == code and words in done.stdout + done.stderr and "Traceback" not in done.stderr, done
+
+
+def test_the_release_beside_a_certificate_has_its_stars(tmp_path, monkeypatch):
+    """A good release that is not the one the certificate speaks of is not passed off as near to optimal."""
+    pytest.importorskip("typer")
+    from command import run
+
+    monkeypatch.chdir(tmp_path)
+    table = {name: list(map(str, values)) for name, values in TABLE.items()}
+
+    def write(name, columns):
+        body = "".join(f"{a},{b},{s}\n" for a, b, s in zip(columns["a"], columns["b"], columns["s"], strict=True))
+        (tmp_path / name).write_text("a,b,s\n" + body)
+
+    best = ldiv.anonymize(table, QI, "s", 3)
+    write("in.csv", table)
+    write("best.csv", best.frame)
+    write("stars.csv", {**table, "a": ["*"] * 24, "b": ["*"] * 24})
+    ldiv.save_certificate(best.certificate, "c.npz", l=3, qi=QI, sensitive="s")
+    assert best.stars < 48 and ldiv.verify("in.csv", "stars.csv", QI, "s", 3)
+    assert run("certify", "in.csv", "c.npz", "--release", "best.csv").code == 0
+    done = run("certify", "in.csv", "c.npz", "--release", "stars.csv")
+    assert done.code == 1 and "48 stars" in done.out

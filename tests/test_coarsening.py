@@ -61,6 +61,19 @@ def test_bins():
     assert set(ldiv.coarsen({"x": np.array([-0.5, 0.5])}, {"x": Bins(width=0.25)})["x"]) == {"[-0.5, -0.25)", "[0.5, 0.75)"}
 
 
+def test_bins_of_a_width_that_is_no_binary_number():
+    """k / 10 stands in [k / 10, (k + 1) / 10), also where floats divide to less."""
+    for k in range(-30, 100):
+        assert Bins(width=0.1).texts([k / 10, f"{k / 10}"], np.array([1, 1]), "x") == [f"[{k / 10:g}, {(k + 1) / 10:g})"] * 2
+
+
+def test_quantiles_are_of_rows():
+    """Half of the rows have the largest of four values: it has an interval of its own."""
+    assert Bins(quantiles=2).texts([1, 2, 3, 4], np.array([1, 1, 1, 5]), "x") == ["< 4"] * 3 + [">= 4"]
+    column = np.array([1, 2, 3, 4, 4, 4, 4, 4])
+    assert ldiv.coarsen({"x": column}, {"x": Bins(quantiles=2)})["x"].tolist() == ["< 4"] * 3 + [">= 4"] * 5
+
+
 def test_int_column_and_text_hierarchy_same_kind_out():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"Age": [1, 2, 3], "x": [1, 1, 1]}, index=[7, 8, 9])

@@ -103,3 +103,14 @@ def test_what_the_whole_table_lacks_is_said():
     ages = ldiv.datasets.load("acs2018", qi=["Age"]).head(500)
     with pytest.raises(ldiv.InputError, match="values and stars only"):
         ldiv.solve(ages, 3, algorithm="mondrian", also=[KAnonymity(30)])
+
+
+@pytest.mark.parametrize("k", range(2, 60))
+def test_a_bound_that_is_reached_exactly_holds(k):
+    """k values equally often have exactly the entropy log k and the share 1 / k, whatever their sums are in floats."""
+    data = ldiv.Microdata.from_codes(np.zeros((3 * k, 1), dtype=int), list(range(k)) * 3)
+    groups = histograms(ldiv.solve(data, k, algorithm="tp"), np.zeros(k, dtype=np.int64), 1)
+    for principle in (ldiv.Entropy(k), ldiv.AlphaK(1 / k, 3 * k), ldiv.Frequency(k), ldiv.Distinct(k), ldiv.KAnonymity(3 * k)):
+        assert principle.holds(groups).all()
+    for principle in (ldiv.Entropy(k + 0.001), ldiv.AlphaK(1 / k, 3 * k + 1), ldiv.Frequency(k + 1), ldiv.Distinct(k + 1)):
+        assert not principle.holds(groups).any()

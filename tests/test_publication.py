@@ -248,6 +248,32 @@ def test_values_under_a_mask_are_not_published():
         assert array.null_count == 2 and 987654321 not in np.frombuffer(array.buffers()[1], np.int64)
 
 
+def test_values_under_the_mask_of_an_untouched_column_are_not_published():
+    """Arrow and polars keep bytes under a null, and Arrow those beyond a slice."""
+    hidden = np.array([5, 987654321, 6, 7], dtype=np.int64)
+    validity = pa.py_buffer(np.packbits([1, 0, 1, 1], bitorder="little").tobytes())
+    column = pa.Array.from_buffers(pa.int64(), 4, [validity, pa.py_buffer(hidden.tobytes())], null_count=1)
+    table = pa.table({"q": list("xxyy"), "note": column, "s": list("abab")})
+    assert pl.from_arrow(table)["note"].to_arrow().null_count == 1
+    for frame in (table, pl.from_arrow(table)):
+        out = ldiv.anonymize(frame, ["q"], "s", 2).frame["note"]
+        array = out.to_arrow() if isinstance(out, pl.Series) else out.combine_chunks()
+        assert array.to_pylist() == [5, None, 6, 7] and 987654321 not in np.frombuffer(array.buffers()[1], np.int64)
+    long = pa.table({"q": list("xxyy") * 50, "note": [1, 2, 3, 4] + [987654321] * 196, "s": list("abab") * 50})
+    out = ldiv.anonymize(long.slice(0, 4), ["q"], "s", 2).frame["note"]
+    assert out.to_pylist() == [1, 2, 3, 4]
+    for chunk in out.chunks:
+        assert 987654321 not in np.frombuffer(chunk.buffers()[1], np.int64)
+
+
+def test_an_index_of_categories_keeps_only_those_it_shows():
+    index = pd.CategoricalIndex(["a", SECRET, "b", "c"])
+    part = pd.DataFrame({"q": [1] * 4, "s": list("abcd")}, index=index).iloc[[0, 2, 3]]
+    out = ldiv.anonymize(part, ["q"], "s", 2).frame
+    assert out.index.tolist() == ["a", "b", "c"] and SECRET not in out.index.categories
+    assert SECRET in part.index.categories
+
+
 def test_notes_on_a_table_do_not_leave():
     frame = people(200)
     frame.attrs = {"source": f"/home/{SECRET}"}

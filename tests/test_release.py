@@ -112,3 +112,12 @@ def test_check_counts_what_is_too_many(table, l):
     assert {tuple(v.group.values()): v.excess for v in report.violations} == bad
     assert report.max_l == min(len(v) // oracle.height(v) for v in groups.values())
     assert [v.excess for v in report.violations] == sorted(bad.values(), reverse=True)
+
+
+@pytest.mark.parametrize("indptr", [[0, 4, 2, 6], [0, 2, 2, 6], [1, 2, 4, 6], [0, 2, 4, 5], [0, 2, 4], [0, 2, 4, 7], [-1, 2, 4, 6]])
+def test_group_boundaries_must_ascend_from_the_first_entry_to_the_last(indptr):
+    data = from_histograms((1, 1), (1, 1), (1, 1))
+    good = ldiv.solve(data, 2, algorithm="tp")
+    assert good.indptr.tolist() == [0, 2, 4, 6]
+    with pytest.raises(ldiv.InputError, match="indptr"):
+        Release(data.contingency, good.published, np.array(indptr), good.cell, good.count, 2, "test")

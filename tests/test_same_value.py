@@ -5,6 +5,7 @@ import datetime as dt
 import io
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -138,6 +139,24 @@ def test_pairs_that_are_one_sensitive_value(pair):
     assert ldiv.max_l(frame, "s", missing={"sensitive": "value"}) == 1
     assert not ldiv.check(frame, ["q"], "s", 2, missing={"sensitive": "value"})
     assert not ldiv.verify(frame, frame, ["q"], "s", 2)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("flu", " flu"),
+        ("flu\u00a0", "flu"),
+        ("2024-05-01T10:00:00+00:00", "2024-05-01 12:00:00+02:00"),
+        ("2024-05-01T10:00:00Z", "2024-05-01 10:00:00+00:00"),
+        (Fraction(1, 2), 0.5),
+        (True, "1"),
+        (False, "0"),
+        (True, "true"),
+    ],
+)
+def test_pairs_that_could_be_taken_for_one(pair):
+    assert merge_alike(pair).tolist() == merge_alike(pair[::-1]).tolist() == [0, 0]
+    assert merge_alike(["x", *pair, "y"]).tolist() == [0, 1, 1, 3]
 
 
 @pytest.mark.parametrize(

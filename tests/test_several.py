@@ -54,3 +54,14 @@ def test_each_column_is_checked_by_itself_at_the_end():
     check_each(release, 2, ["s"], [first])
     with pytest.raises(ldiv.UnsafeReleaseError, match="not 2-diverse in 't'"):
         check_each(release, 2, ["s", "t"], [first, second])
+
+
+def test_several_columns_are_as_strong_as_the_weakest():
+    table = {"a": ["1", "1", "1", "2", "2", "2"], "s": [1, 2, 3, 1, 2, 3], "t": [1, 1, 2, 1, 2, 2]}
+    for columns in (["s", "t"], ["t", "s"]):
+        assert ldiv.max_l(table, columns) == ldiv.max_l(table, "t") == 2 < ldiv.max_l(table, "s")
+        one, other, both = (ldiv.audit(table, ["a"], x) for x in ("s", "t", columns))
+        for name, found in both.items():
+            weakest = max if name in ("alpha", "t", "unique") else min
+            assert found == weakest(one[name], other[name])
+        assert both["t"] == other["t"] > one["t"]

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ldiv
+from ldiv.privacy.verify.cells import holds
 
 QI = ["age", "city"]
 
@@ -263,3 +264,39 @@ def test_ranges_of_moments_and_durations(algorithm, zone):
         frame = kind(table)
         release = ldiv.anonymize(frame, ["day", "lag", "x"], "s", 2, algorithm=algorithm)
         assert ldiv.verify(frame, release.frame, ["day", "lag", "x"], "s", 2)
+
+
+@pytest.mark.parametrize(
+    "text, inside, outside",
+    [
+        ("[20, 30)", [20, 29, 29.5], [30, 19, 19.999]),
+        (">= 30", [30, 31], [29, 29.5]),
+        ("< 30", [29, -5], [30, 31]),
+        ("[20 - 30]", [20, 25, 30], [19, 31]),
+        ("[low - high]", ["low", "mid", "high"], ["none", "top"]),
+        ("{ab, c}", ["ab", "c"], ["b", "a", "ab, ", ""]),
+        ("{b, ca}", ["b", "ca"], ["c", "a"]),
+        ("{a, b, c}", ["a", "a, b", "b, c"], ["a,", ", b"]),
+    ],
+)
+def test_a_sub_domain_holds_its_ends_and_nothing_beside(text, inside, outside):
+    order = {word: place for place, word in enumerate(("none", "low", "mid", "high", "top"))}
+    for value in inside:
+        assert holds(text, value, order, None), value
+    for value in outside:
+        assert not holds(text, value, order, None), value
+
+
+def test_rows_must_name_each_row_of_the_source_once():
+    table = source()
+    out = released(table)
+    assert ldiv.verify(table, out, QI, "ill", 2, rows=np.arange(60))
+    for wrong in ([0, *range(59)], [*range(59)], [*range(1, 61)]):
+        with pytest.raises(ldiv.InputError, match="rows must name every row of the source once"):
+            ldiv.verify(table, out, QI, "ill", 2, rows=np.array(wrong))
+
+
+def test_values_that_look_like_stars_in_the_source_are_no_stars():
+    table = {"a": ["*", "*", "x", "y"], "s": ["1", "2", "1", "2"]}
+    verdict = ldiv.verify(table, {"a": ["*", "*", "*", "*"], "s": table["s"]}, ["a"], "s", 2)
+    assert verdict and verdict.stars == 2

@@ -15,6 +15,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,16 +55,17 @@ class Outcome:
 class Copy:
     """A copy of the working tree with kernels of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, like: Copy | None = None) -> None:
         self.folder = folder
+        source = ROOT if like is None else like.folder
         listed = subprocess.run(["git", "ls-files", "-z", *NEEDED], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in listed.split("\0"):
-            if name and (ROOT / name).is_file():
+            if name and (source / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
-        built = [path for name in ("mode", "cython", "temp.*", "lib.*") for path in (ROOT / "build").glob(name)]
-        for path in [*built, *(ROOT / "ldiv" / "_kernels").glob("*.so")]:  # what is fresh is not built again
-            there = folder / path.relative_to(ROOT)
+                shutil.copy2(source / name, folder / name)
+        built = [path for name in ("mode", "cython", "temp.*", "lib.*") for path in (source / "build").glob(name)]
+        for path in [*built, *(source / "ldiv" / "_kernels").glob("*.so")]:  # what is fresh is not built again
+            there = folder / path.relative_to(source)
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(path, there) if path.is_dir() else shutil.copy2(path, there)
         self.environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -78,16 +80,20 @@ class Copy:
             raise SystemExit(f"tests would run against {home}, not against the copy")
 
     def python(self, *arguments: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            preexec_fn=_limited if timeout is not None and os.name == "posix" else None,
-        )
+        """Python in the copy; beyond `timeout` it is ended, with all processes that it started."""
+        limited = _limited if timeout is not None and os.name == "posix" else None
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+        with subprocess.Popen(
+            [sys.executable, *arguments], cwd=self.folder, env=self.environment, start_new_session=True, preexec_fn=limited, **pipes
+        ) as child:
+            try:
+                out, err = child.communicate(timeout=timeout)
+            except BaseException:
+                if os.name == "posix":
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.kill()
+                raise
+        return subprocess.CompletedProcess(arguments, child.returncode, out, err)
 
     def build(self) -> str:
         """Kernels whose sources changed; what went wrong, or nothing."""
@@ -199,8 +205,10 @@ def main() -> int:
         return 1 if lost else 0
     with tempfile.TemporaryDirectory(prefix="ldiv-mutants-") as folder:
         free: queue.Queue[Copy] = queue.Queue()
-        for k in range(given.jobs):
-            free.put(Copy(Path(folder).resolve() / f"copy{k}"))
+        first = Copy(Path(folder).resolve() / "copy0")
+        free.put(first)
+        for k in range(1, given.jobs):
+            free.put(Copy(Path(folder).resolve() / f"copy{k}", like=first))
         if not given.no_baseline:
             copy = free.get()
             code, by = copy.test(tuple(sorted({test for x in mutations for test in x.tests})))
