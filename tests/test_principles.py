@@ -12,6 +12,7 @@ from strategies import tables
 
 import ldiv
 from ldiv import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Recursive, TCloseness
+from ldiv.release.histograms import histograms
 
 
 def by_definition(values, everyone, m):
