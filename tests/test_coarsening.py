@@ -175,3 +175,11 @@ def test_trade_off_counts_what_coarsening_loses():
     ):
         with pytest.raises(ldiv.InputError, match=message):
             ldiv.trade_off(table, ["a", "b"], "s", 3, **{"options": options, **wrong})
+
+
+def test_a_multiple_of_the_width_begins_its_interval():
+    """0.3 // 0.1 is 2 in floats; the interval of 0.3 is [0.3, 0.4) all the same."""
+    for width, steps in ((0.1, 40), (0.05, 60), (0.7, 30)):
+        values = [round(k * width, 2) for k in range(steps)]
+        texts = ldiv.coarsen({"x": np.array(values)}, {"x": ldiv.Bins(width=width)})["x"].tolist()
+        assert [float(text[1:].split(",")[0]) for text in texts] == values
