@@ -12,7 +12,7 @@ from ldiv._kernels.tp import phase_one
 from strategies import PHASE_THREE, PHASE_TWO, rounds_table
 
 import ldiv
-from ldiv.algorithms.hilbert import group_along_curve
+from ldiv.algorithms.hilbert import curve_order, group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.arguments import MOST_ROWS
 
@@ -104,7 +104,7 @@ def test_the_inverted_list_of_high_cells(k, seed):
     low, high = 3 * k, 8 * k
     histograms = [[*rng.integers(low, high, k).tolist(), 0], [*rng.integers(low, high, k).tolist(), 0], [0] * k + [30]]
     c = cells(histograms)
-    l = max(2, k // 2)
+    l = min(sum(h) // max(h) for h in histograms[:2])  # so that both groups are soon thin, and their pillars count
     rows = [((g,), v) for g, histogram in enumerate(histograms) for v, count in enumerate(histogram) for _ in range(count)]
     residue, phase, rounds = oracle.tp(rows, l)
     found = split(c, l)
@@ -220,6 +220,39 @@ def test_hilbert_along_the_curve_is_the_grouping_row_by_row():
         for held in values.values():
             tops = [sum(x) for x in held.values()]
             assert sum(tops) >= l * max(tops)
+
+
+def grouped_row_by_row(c, l):
+    """The groups, as sorted cells: pillars where the rest would not be eligible without them, else the nearest heads on the curve."""
+    position = curve_order(c)[c.group_of_cell]
+    buckets = {}
+    for cell in sorted(range(len(c.count)), key=lambda k: position[k]):
+        buckets.setdefault(int(c.sensitive[cell]), []).extend([cell] * int(c.count[cell]))
+    while n := sum(map(len, buckets.values())):
+        if n < 2 * l:
+            yield sorted(cell for bucket in buckets.values() for cell in bucket)
+            return
+        top = max(map(len, buckets.values()))
+        taken = [v for v, bucket in buckets.items() if len(bucket) == top] if top > (n - l) // l else []
+        near = sorted((position[bucket[0]], v) for v, bucket in buckets.items() if bucket and v not in taken)
+        taken += [v for _, v in near[: max(l - len(taken), 0)]]
+        yield sorted(buckets[v].pop(0) for v in taken)
+
+
+@settings(max_examples=200)
+@given(histograms, st.booleans(), st.integers(1, 5))
+def test_hilbert_takes_the_nearest_heads_and_what_must_be_taken(h, skewed, l):
+    """Tables that are just eligible too, where values are taken out of their turn."""
+    c = cells([[4 * x if v == 0 and skewed else x for v, x in enumerate(row)] for row in h])
+    l = min(l, ldiv.max_l(c))
+    group, cell, rows = group_along_curve(c, l)
+    found = []
+    for g in range(int(group.max()) + 1):
+        mine = group == g
+        if (rows[mine] > 1).any():
+            assert len(set(rows[mine].tolist())) == 1
+        found += [sorted(cell[mine].tolist())] * int(rows[mine][0])
+    assert found == list(grouped_row_by_row(c, l))
 
 
 def test_weights_and_many_rows():
