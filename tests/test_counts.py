@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ldiv._kernels.tp import phase_one
 from strategies import PHASE_THREE, PHASE_TWO, rounds_table
@@ -81,6 +81,8 @@ THIN = [(3, 1, 2, 3, 3), (1, 3, 2, 3, 3), (3, 3, 3, 1, 2), (2, 1, 3, 3, 3), (3, 
 
 
 @settings(max_examples=150)
+@example([THIN[2], THIN[6], THIN[4], THIN[7], THIN[3]], 1, 1, [1, 2, 4, 0, 3])  # groups alike to the set cover
+@example([THIN[2], THIN[1], THIN[7], THIN[0], THIN[7], THIN[5]], 3, 1, [0, 1, 2, 3, 4])
 @given(st.lists(st.sampled_from(THIN), min_size=2, max_size=7), st.integers(1, 4), st.integers(1, 4), st.permutations(range(5)))
 def test_phase_three_among_thin_groups(groups, high, times, order):
     """Many groups between which the set cover has to choose, and rows that many rounds move."""
@@ -94,6 +96,21 @@ def test_phase_three_among_thin_groups(groups, high, times, order):
         residue, phase, rounds = oracle.tp(rows, l)
         left = c.histogram - np.bincount(c.sensitive, weights=one.kept, minlength=c.m).astype(int)
         assert (one.phase, one.rounds) == (phase, rounds) and left.tolist() == [residue[v] for v in range(c.m)]
+
+
+UNEVEN = [
+    [[300, 300, 300, 100, 397], [300, 100, 200, 300, 300], [200, 396, 583, 300, 300], [300, 217, 200, 300, 437], [300, 300, 100, 200, 300]],
+    [[40, 33, 60, 60, 111], [44, 100, 62, 79, 21], [20, 60, 40, 60, 60], [40, 60, 119, 60, 20], [60, 45, 60, 24, 60]],
+    [[200, 560, 300, 300, 100], [100, 300, 302, 587, 442], [300, 511, 300, 100, 200], [300, 490, 300, 300, 300]],
+]
+
+
+@pytest.mark.parametrize("groups, rest", zip(UNEVEN, [[1200, 0, 1200, 1200, 0], [0, 160, 0, 160, 160], [400, 0, 400, 400, 0]], strict=True))
+def test_rounds_that_hold_runs_of_moves(groups, rest):
+    """Dozens of rounds alike, in each of which a group gives many rows alike: runs within runs."""
+    c = cells([*groups, rest])
+    one, many = split(c, 4), split(c, 4, few=-1)
+    assert one.phase == 3 and one.rounds > 30 and same(one, many)
 
 
 @pytest.mark.parametrize("k", [6, 24, 25, 60])
