@@ -105,7 +105,7 @@ UNEVEN = [
 ]
 
 
-@pytest.mark.parametrize("groups, rest", zip(UNEVEN, [[1200, 0, 1200, 1200, 0], [0, 160, 0, 160, 160], [400, 0, 400, 400, 0]], strict=True))
+@pytest.mark.parametrize("groups, rest", list(zip(UNEVEN, [[1200, 0, 1200, 1200, 0], [0, 160, 0, 160, 160], [400, 0, 400, 400, 0]], strict=True)))
 def test_rounds_that_hold_runs_of_moves(groups, rest):
     """Dozens of rounds alike, in each of which a group gives many rows alike: runs within runs."""
     c = cells([*groups, rest])
@@ -131,12 +131,12 @@ def test_the_inverted_list_of_high_cells(k, seed):
 
 
 def test_the_examples_of_the_phases_scaled_up():
-    for example, l, phase in ((PHASE_TWO, 3, 2), (PHASE_THREE, 4, 3)):
+    for histograms_, l, phase in ((PHASE_TWO, 3, 2), (PHASE_THREE, 4, 3)):
         for times in (1 << 20, 3**20, 1 << 50):
-            result = split(cells(example, times), l)
+            result = split(cells(histograms_, times), l)
             assert result.phase == phase and result.residue_sizes[2] >= l * result.residue_heights[2]
-            assert result.residue_sizes[0] == times * split(cells(example), l).residue_sizes[0]
-            assert result.residue_sizes[2] <= times * split(cells(example), l).residue_sizes[2]
+            assert result.residue_sizes[0] == times * split(cells(histograms_), l).residue_sizes[0]
+            assert result.residue_sizes[2] <= times * split(cells(histograms_), l).residue_sizes[2]
 
 
 @settings(max_examples=40)
