@@ -69,8 +69,7 @@ mutants: $(VENV)/installed
 	$(BIN)/python -m tools.mutants --out build/mutants.md
 
 # Kernels of another mode are built in a copy of the tree, so that the release build in place stays what it is.
-KERNEL_TESTS = tests/test_kernels.py tests/test_contract.py tests/test_boundary.py tests/test_bounds.py tests/test_counts.py \
-  tests/test_local_search.py tests/test_against_oracles.py
+KERNEL_TESTS = tests/test_kernels.py tests/test_contract.py tests/test_boundary.py tests/test_local_search.py
 COPIED = ldiv ext tests tools experiments setup.py pyproject.toml README.md LICENSE
 define copy
 	mkdir -p $(1) && git ls-files -z $(COPIED) | xargs -0 cp --parents -u -t $(1)
@@ -79,7 +78,8 @@ endef
 debug: $(VENV)/installed
 	$(call copy,build/debug)
 	cd build/debug && LDIV_DEBUG=1 $(PYTHON_HERE) setup.py -q build_ext --inplace
-	cd build/debug && PYTHONPATH=$(CURDIR)/build/debug $(PYTHON_HERE) -m pytest -p no:cacheprovider $(KERNEL_TESTS)
+	cd build/debug && PYTHONPATH=$(CURDIR)/build/debug $(PYTHON_HERE) -m pytest -p no:cacheprovider $(KERNEL_TESTS) \
+	  tests/test_bounds.py tests/test_counts.py tests/test_against_oracles.py
 
 # The sanitizer's library must come before Python's own allocations; what Python never frees is no leak of ours.
 SANITIZER = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \

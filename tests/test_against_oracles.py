@@ -47,6 +47,18 @@ def test_phase_three_drains_the_rarest_first(k, more):
     assert residue_of(data, release) == +residue
 
 
+@pytest.mark.parametrize("wide", [0, 1])
+def test_mondrian_compares_widths_as_parts_of_their_domains(wide):
+    """Of two attributes the one that spans all of its two values is cut, not the one that spans 3 of 99."""
+    codes = np.array([[0, 0], [0, 1], [3, 0], [3, 1]])
+    sizes = [100, 2]
+    if wide:
+        codes, sizes = codes[:, ::-1], sizes[::-1]
+    release = ldiv.solve(ldiv.Microdata.from_codes(codes, [0, 1, 1, 0], [*sizes, 2]), 2, algorithm="mondrian")
+    assert release.groups == 2 and np.array_equal(release.codes[:, 1 - wide], codes[:, 1 - wide])
+    assert (release.codes[:, wide] < -1).all()
+
+
 @settings(deadline=None, max_examples=200)
 @given(tables(max_rows=24, max_d=3, max_size=6, max_m=4, max_l=3))
 def test_mondrian_cuts_where_a_row_by_row_version_cuts(table):

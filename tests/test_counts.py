@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import PHASE_THREE, PHASE_TWO, rounds_table
 
 import ldiv
 from ldiv._kernels.tp import phase_one
-from ldiv.algorithms.hilbert import group_along_curve
+from ldiv.algorithms.hilbert import curve_order, group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.arguments import MOST_ROWS
 
@@ -81,6 +81,8 @@ THIN = [(3, 1, 2, 3, 3), (1, 3, 2, 3, 3), (3, 3, 3, 1, 2), (2, 1, 3, 3, 3), (3, 
 
 
 @settings(max_examples=150)
+@example([THIN[2], THIN[6], THIN[4], THIN[7], THIN[3]], 1, 1, [1, 2, 4, 0, 3])  # groups alike to the set cover
+@example([THIN[2], THIN[1], THIN[7], THIN[0], THIN[7], THIN[5]], 3, 1, [0, 1, 2, 3, 4])
 @given(st.lists(st.sampled_from(THIN), min_size=2, max_size=7), st.integers(1, 4), st.integers(1, 4), st.permutations(range(5)))
 def test_phase_three_among_thin_groups(groups, high, times, order):
     """Many groups between which the set cover has to choose, and rows that many rounds move."""
@@ -96,6 +98,21 @@ def test_phase_three_among_thin_groups(groups, high, times, order):
         assert (one.phase, one.rounds) == (phase, rounds) and left.tolist() == [residue[v] for v in range(c.m)]
 
 
+UNEVEN = [
+    [[300, 300, 300, 100, 397], [300, 100, 200, 300, 300], [200, 396, 583, 300, 300], [300, 217, 200, 300, 437], [300, 300, 100, 200, 300]],
+    [[40, 33, 60, 60, 111], [44, 100, 62, 79, 21], [20, 60, 40, 60, 60], [40, 60, 119, 60, 20], [60, 45, 60, 24, 60]],
+    [[200, 560, 300, 300, 100], [100, 300, 302, 587, 442], [300, 511, 300, 100, 200], [300, 490, 300, 300, 300]],
+]
+
+
+@pytest.mark.parametrize("groups, rest", list(zip(UNEVEN, [[1200, 0, 1200, 1200, 0], [0, 160, 0, 160, 160], [400, 0, 400, 400, 0]], strict=True)))
+def test_rounds_that_hold_runs_of_moves(groups, rest):
+    """Dozens of rounds alike, in each of which a group gives many rows alike: runs within runs."""
+    c = cells([*groups, rest])
+    one, many = split(c, 4), split(c, 4, few=-1)
+    assert one.phase == 3 and one.rounds > 30 and same(one, many)
+
+
 @pytest.mark.parametrize("k", [6, 24, 25, 60])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_inverted_list_of_high_cells(k, seed):
@@ -104,7 +121,7 @@ def test_the_inverted_list_of_high_cells(k, seed):
     low, high = 3 * k, 8 * k
     histograms = [[*rng.integers(low, high, k).tolist(), 0], [*rng.integers(low, high, k).tolist(), 0], [0] * k + [30]]
     c = cells(histograms)
-    l = max(2, k // 2)
+    l = min(sum(h) // max(h) for h in histograms[:2])  # so that both groups are soon thin, and their pillars count
     rows = [((g,), v) for g, histogram in enumerate(histograms) for v, count in enumerate(histogram) for _ in range(count)]
     residue, phase, rounds = oracle.tp(rows, l)
     found = split(c, l)
@@ -114,12 +131,12 @@ def test_the_inverted_list_of_high_cells(k, seed):
 
 
 def test_the_examples_of_the_phases_scaled_up():
-    for example, l, phase in ((PHASE_TWO, 3, 2), (PHASE_THREE, 4, 3)):
+    for histograms_, l, phase in ((PHASE_TWO, 3, 2), (PHASE_THREE, 4, 3)):
         for times in (1 << 20, 3**20, 1 << 50):
-            result = split(cells(example, times), l)
+            result = split(cells(histograms_, times), l)
             assert result.phase == phase and result.residue_sizes[2] >= l * result.residue_heights[2]
-            assert result.residue_sizes[0] == times * split(cells(example), l).residue_sizes[0]
-            assert result.residue_sizes[2] <= times * split(cells(example), l).residue_sizes[2]
+            assert result.residue_sizes[0] == times * split(cells(histograms_), l).residue_sizes[0]
+            assert result.residue_sizes[2] <= times * split(cells(histograms_), l).residue_sizes[2]
 
 
 @settings(max_examples=40)
@@ -220,6 +237,39 @@ def test_hilbert_along_the_curve_is_the_grouping_row_by_row():
         for held in values.values():
             tops = [sum(x) for x in held.values()]
             assert sum(tops) >= l * max(tops)
+
+
+def grouped_row_by_row(c, l):
+    """The groups, as sorted cells: pillars where the rest would not be eligible without them, else the nearest heads on the curve."""
+    position = curve_order(c)[c.group_of_cell]
+    buckets = {}
+    for cell in sorted(range(len(c.count)), key=lambda k: position[k]):
+        buckets.setdefault(int(c.sensitive[cell]), []).extend([cell] * int(c.count[cell]))
+    while n := sum(map(len, buckets.values())):
+        if n < 2 * l:
+            yield sorted(cell for bucket in buckets.values() for cell in bucket)
+            return
+        top = max(map(len, buckets.values()))
+        taken = [v for v, bucket in buckets.items() if len(bucket) == top] if top > (n - l) // l else []
+        near = sorted((position[bucket[0]], v) for v, bucket in buckets.items() if bucket and v not in taken)
+        taken += [v for _, v in near[: max(l - len(taken), 0)]]
+        yield sorted(buckets[v].pop(0) for v in taken)
+
+
+@settings(max_examples=200)
+@given(histograms, st.booleans(), st.integers(1, 5))
+def test_hilbert_takes_the_nearest_heads_and_what_must_be_taken(h, skewed, l):
+    """Tables that are just eligible too, where values are taken out of their turn."""
+    c = cells([[4 * x if v == 0 and skewed else x for v, x in enumerate(row)] for row in h])
+    l = min(l, ldiv.max_l(c))
+    group, cell, rows = group_along_curve(c, l)
+    found = []
+    for g in range(int(group.max()) + 1):
+        mine = group == g
+        if (rows[mine] > 1).any():
+            assert len(set(rows[mine].tolist())) == 1
+        found += [sorted(cell[mine].tolist())] * int(rows[mine][0])
+    assert found == list(grouped_row_by_row(c, l))
 
 
 def test_weights_and_many_rows():

@@ -112,6 +112,25 @@ def test_placing_and_rebuilding_keep_the_books(found, rounds):
     assert saved == before - found.cost >= 0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rebuilding_never_costs_more(seed):
+    """Round by round on tables with hundreds of rows, where putting rows back often would."""
+    rng = np.random.default_rng(seed)
+    data = ldiv.Microdata.from_codes(rng.integers(0, 5, (300, 4)), rng.permutation(np.arange(300) % 9))
+    state = Assignment(DualProblem(data.contingency, 4, 4))
+    state.refill()
+    found = Books(state)
+    found.search.place(16, 4, 10**6)
+    total = 0
+    for _ in range(4):
+        before = found.cost
+        saved = found.search.rebuild(1, 10**6)
+        found.check()
+        assert saved == before - found.cost >= 0
+        total += saved
+    assert total > 0
+
+
 @pytest.mark.parametrize("l", [2, 3, 4])
 def test_a_row_brings_no_more_partners_than_it_needs(l):
     """A group can spare just the l - 1 partners that a row beside it needs: with one more to bring it would stay outside."""
