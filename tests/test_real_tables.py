@@ -11,6 +11,7 @@ import pytest
 from conftest import shared
 
 import ldiv
+from ldiv.datasets.external import ADULT_NAMES
 
 FOUR = ["Age", "Gender", "Race", "MaritalStatus"]
 
@@ -42,25 +43,8 @@ def test_labels_and_codes_agree():
 
 
 def adult_file() -> pd.DataFrame:
-    names = [
-        "age",
-        "workclass",
-        "fnlwgt",
-        "education",
-        "education-num",
-        "marital-status",
-        "occupation",
-        "relationship",
-        "race",
-        "sex",
-        "capital-gain",
-        "capital-loss",
-        "hours-per-week",
-        "native-country",
-        "income",
-    ]
     body = gzip.decompress(shared("adult/adult.data.gz").read_bytes())
-    return pd.read_csv(io.BytesIO(body), names=names, na_filter=False)
+    return pd.read_csv(io.BytesIO(body), names=list(ADULT_NAMES), na_filter=False)
 
 
 @pytest.mark.slow
