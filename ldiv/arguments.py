@@ -35,6 +35,7 @@ __all__ = [
     "SIZE",
     "STRENGTH",
     "TARGET",
+    "GAP",
     "THREADS",
     "TIME_LIMIT",
     "WEIGHT",
@@ -285,6 +286,7 @@ WEIGHT = Whole("weight", least=1, most=10_000)
 SEED = Whole("seed", optional=True)
 THREADS = Whole("threads", optional=True, least=1, most=1024)
 TIME_LIMIT = Number("time_limit", optional=True)
+GAP = Number("gap", optional=True, least=1)
 EFFORT = Choice("effort", of=("fast", "default", "best"), instead=Plan)
 OBJECTIVE = Choice("objective", of=("stars", "tuples"))
 TARGET = Whole("target", optional=True)
@@ -297,7 +299,7 @@ STRENGTH = Number("l", least=1)
 C = Number("c", least=0, open_below=True)
 
 # The options of algorithms, by name; an algorithm takes those that its signature names.
-DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, EFFORT, OBJECTIVE, TARGET, NODES, PROGRESS)}
+DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, GAP, EFFORT, OBJECTIVE, TARGET, NODES, PROGRESS)}
 
 
 def options_of(solve: Callable[..., Any]) -> dict[str, Argument | None]:

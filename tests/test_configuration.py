@@ -12,7 +12,7 @@ from strategies import tables
 import ldiv
 import ldiv._kernels.configuration as _configuration
 from ldiv.bounds.configuration import ConfigurationDual, ascend
-from ldiv.bounds.prices import SCALE, DualProblem
+from ldiv.bounds.multipliers import SCALE, DualProblem
 
 
 def best_set(profit, value, count, l, k):
@@ -36,10 +36,12 @@ def best_set(profit, value, count, l, k):
 def test_the_best_set_of_a_group_is_the_best_of_all(cells, l, k, guess):
     value, count, profit = (list(x) for x in zip(*cells, strict=True))
     n = len(cells)
-    usage, gain, height = np.zeros(n, np.int64), np.zeros(1), np.array([guess])
+    usage, gain, height = np.zeros(n, np.int64), np.zeros(2), np.array([guess, 0])
+    price = 2.0 + np.array(profit, float)
+    items = np.arange(n, dtype=np.int32)
     total = _configuration.respond(
-        np.arange(n, dtype=np.int32)[None], np.array([[0, n]]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([2.0]),
-        np.array(value, np.int32), 4, np.array(count), 2.0 + np.array(profit, float), l, k, height, usage, gain,
+        items, np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), 2.0, np.array(value, np.int32), 4, np.array(count),
+        price, l, k, height, usage, gain,
     )  # fmt: skip
     assert total == gain[0] == pytest.approx(best_set(profit, value, count, l, k))
     assert (usage <= count).all() and usage @ np.array(profit) == pytest.approx(total)
@@ -67,7 +69,7 @@ def test_never_below_the_linear_bound_and_the_same_with_any_threads():
     release = ldiv.solve(data, 6, algorithm="lagrangian", effort="fast")
     prices = release.proof.prices
     problem = DualProblem(data.contingency, 6, prices.most)
-    start = problem.costs(prices)[problem.place()].min(axis=0) / SCALE
+    start = prices.value / SCALE
     duals = [ConfigurationDual(problem, threads=threads) for threads in (1, 2)]
     duals[1].alone = False
     outcomes = [ascend(dual, start, 40) for dual in duals]

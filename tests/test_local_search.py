@@ -10,7 +10,7 @@ import ldiv
 from ldiv._kernels.local_search import LocalSearch
 from ldiv._kernels.multipliers import propose
 from ldiv.algorithms.lagrangian.rounding import Assignment
-from ldiv.bounds.prices import DualProblem
+from ldiv.bounds.multipliers import DualProblem
 
 
 class Books:

@@ -13,7 +13,7 @@ from experiments.benchmarks import aims
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
 from ldiv._kernels.hilbert import curve_keys
 from ldiv._kernels.tp import phase_one
-from ldiv.bounds.prices import Ascent, DualProblem
+from ldiv.bounds.multipliers import Ascent, DualProblem
 from ldiv.datasets.acs import QI
 from ldiv.table.files import read_table, write_table
 

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 def respond(
-    cells: NDArray[np.int32],
-    bounds: NDArray[np.int64],
-    pattern: NDArray[np.int32],
-    groups: NDArray[np.int32],
-    stars: NDArray[np.float64],
+    item: NDArray[np.int32],
+    group_of_item: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    order: NDArray[np.int32],
+    stars: float,
     sensitive: NDArray[np.int32],
     m: int,
     count: NDArray[np.int64],
@@ -18,4 +18,5 @@ def respond(
     height: NDArray[np.int64],
     usage: NDArray[np.int64],
     gain: NDArray[np.float64],
+    share: NDArray[np.float32] | None = ...,
 ) -> float: ...

@@ -9,7 +9,7 @@ from ldiv.algorithms import register
 from ldiv.algorithms.cascade import cascade
 from ldiv.algorithms.exact import exact
 from ldiv.algorithms.lagrangian import lagrangian
-from ldiv.bounds.prices import DualProblem
+from ldiv.bounds.proof import prove
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
@@ -28,7 +28,7 @@ def searched(c: Contingency, l: int, seconds: float) -> Release:
     if proof is None or not proof.exact or proof.prices is None:
         return release
     info = {key: value for key, value in release.info.items() if key != "proof"}
-    return replace(release, info={**info, "bound": DualProblem(c, l, proof.prices.most, threads=1).bound(proof.prices)})
+    return replace(release, info={**info, "bound": prove(c, proof.prices, l)})
 
 
 @register(
@@ -44,6 +44,7 @@ def auto(
     seed: int | None = None,
     effort: str = "default",
     time_limit: float | None = None,
+    gap: float | None = None,
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Release:
@@ -60,7 +61,9 @@ def auto(
         ``"fast"``: the cascade alone. ``"default"``: then prices, in a time proportional to the number of cells (about a minute for 250,000
         rows with 7 attributes on two cores). ``"best"``: more patterns and dives, and sweeps until the bound has converged.
     time_limit : float, optional
-        Seconds for the prices; the release then depends on the machine's speed.
+        Seconds; the release then depends on the machine's speed.
+    gap : float, optional
+        End as soon as stars are at most this many times the bound, for instance 1.02.
     threads : int, optional
         The result does not depend on it.
     progress : callable, optional
@@ -87,5 +90,5 @@ def auto(
         return replace(cascade(contingency, l, seed=seed), algorithm="auto")
     if len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
         return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS)), algorithm="auto")
-    release = lagrangian(contingency, l, seed=seed, effort=effort, time_limit=time_limit, threads=threads, progress=progress)
+    release = lagrangian(contingency, l, seed=seed, effort=effort, time_limit=time_limit, gap=gap, threads=threads, progress=progress)
     return replace(release, algorithm="auto")

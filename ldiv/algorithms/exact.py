@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from ldiv._kernels.cells import tally
 from ldiv.algorithms import register
-from ldiv.algorithms.lagrangian import EFFORTS, EVERYTHING, Effort, lagrangian
+from ldiv.algorithms.lagrangian.clock import Clock
+from ldiv.algorithms.lagrangian.effort import EFFORTS, EVERYTHING, Effort
+from ldiv.algorithms.lagrangian.search import Search
 from ldiv.algorithms.program import integer_program
 from ldiv.algorithms.tp import tp
 from ldiv.arguments import OBJECTIVE
 from ldiv.bounds import tuple_bound
-from ldiv.bounds.prices import SCALE, DualProblem
+from ldiv.bounds.multipliers import SCALE, DualProblem
 from ldiv.errors import InputError
 from ldiv.release.builder import Entries
 from ldiv.release.release import Release
@@ -114,14 +116,14 @@ def fewest_stars(
         )
     started = time.monotonic()
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    start = lagrangian(c, l, effort=replace(chosen, patterns=1 << c.d), threads=1, time_limit=None if time_limit is None else time_limit / 2)
-    prices = start.info.get("prices")
-    bound = start.info["bound"]
-    if bound >= start.cost or prices is None:
+    search = Search(c, l, None, 1, Clock(None if time_limit is None else time_limit / 2))
+    search.run(replace(chosen, patterns=1 << c.d))
+    start, bound = search.release(), search.bound
+    if bound >= start.cost or search.multipliers is None:
         return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
     problem = DualProblem(c, l, c.d, threads=1)
     place = problem.place()
-    paid = problem.costs(prices)[place]  # (P, C), exact
+    paid = problem.costs(search.multipliers)[place]  # (P, C), exact
     least = paid.min(axis=0)
     total = dot(c.count, least)
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
@@ -164,7 +166,7 @@ def fewest_stars(
         if found.cost < best.cost:
             best = found
     bound = min(bound, best.cost)
-    info["prices"] = prices
+    info["prices"] = search.prices
     if bound > start.info["bound"]:  # more than they prove
         info["proof"] = "exact"
     return replace(best, algorithm="exact", info={**info, "bound": bound, "optimal": bound == best.cost})

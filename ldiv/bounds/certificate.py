@@ -3,12 +3,10 @@
 The file is a zip archive of
 
 * ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
-* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``most``, and what else was to stand beside them;
-* ``p0.npy``, ``p1.npy``, ...: one array of int64 a pattern, in units of 2**-20 star.
+* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``protected``, and what else was to stand beside them;
+* ``price.npy``: one int64 a cell of the table, in units of 2**-20 star.
 
-Patterns are the sets of kept attributes with at most ``most`` stars a row and the empty set, by the weight of what is starred, larger sets first
-among equals, then lexicographically. A pattern's array has an entry for each cell (values of the kept attributes, SA value) of the groups
-with at least l SA values, in lexicographic order, and one more at the end that means nothing.
+A cell is a combination of quasi-identifiers and SA value that the table has; cells stand in lexicographic order.
 """
 
 from __future__ import annotations
@@ -24,22 +22,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.arguments import MOST_VALUES, Choice, L, Whole, shown
-from ldiv.bounds.prices import Prices
 from ldiv.errors import InputError
 from ldiv.table.files import atomic
 
-__all__ = ["Certificate", "load_certificate", "save_certificate"]
+__all__ = ["Certificate", "Prices", "load_certificate", "save_certificate"]
 
 MODE = 0o600  # nobody else may read it
-MOST_BYTES = 4 << 30  # of all arrays of a file, unpacked
 MOST_HEAD = 16 << 20
 PRIVATE = """This certificate is PRIVATE: do not publish it.
 
 It proves how near to optimal a release is to whoever has the microdata. Its prices depend on every value of the microdata, so that with the
 release it tells starred values. What may be published are two numbers: the stars of the release, and the bound.
 """
-STARS, BOUND = Whole("stars"), Whole("bound")
+STARS, BOUND, K = Whole("stars"), Whole("bound"), Whole("k", least=1, most=1 << 62)
+MOST_ATTRIBUTES = 1 << 20
 PROOF = Choice("proof", of=("counting", "prices", "exact"))
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices that prove a bound, one a cell: no release has fewer stars than all rows are worth, less what the QI-groups gain at most.
+
+    Attributes
+    ----------
+    l : int
+    value : ndarray of int64, shape (C,)
+        What a row of each cell is worth, in units of 2**-20 star.
+    most : int
+        Groups with more stars a row are left out (the all-star group is always there): worth more than these cost a row can not be, which the bound
+        allows for.
+    k : int
+        The least size of a group.
+    protected : tuple of int
+        Quasi-identifiers, by position, that no release stars: what is proven is proven of these releases.
+    """
+
+    l: int
+    value: NDArray[np.int64]
+    most: int
+    k: int = 1
+    protected: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +147,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         "bound": certificate.bound,
         "proof": certificate.proof,
         "l": prices.l if prices else None,
-        "most": prices.most if prices else None,
+        **({"most": prices.most, "k": prices.k, "protected": list(prices.protected)} if prices else {}),
         **about,
         "private": PRIVATE.splitlines()[0],
     }
@@ -133,7 +155,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         text = json.dumps(head, sort_keys=True).encode()
     except (TypeError, ValueError) as error:
         raise InputError(f"what stands beside a certificate must be text, numbers and lists of them: {error}") from None
-    arrays = {"head": np.frombuffer(text, dtype=np.uint8), **{f"p{k}": value for k, value in enumerate(prices.values if prices else [])}}
+    arrays = {"head": np.frombuffer(text, dtype=np.uint8), **({"price": prices.value} if prices else {})}
     with atomic(Path(path), mode=MODE) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(zipfile.ZipInfo("PRIVATE.txt"), PRIVATE)
         for name, array in arrays.items():
@@ -161,25 +183,27 @@ def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
 
 def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
     with zipfile.ZipFile(path) as packed:
-        names = packed.namelist()
-        known = ["head.npy", *(f"p{k}.npy" for k in range(len(names) - 1 - names.count("PRIVATE.txt")))]
-        if sorted(n for n in names if n != "PRIVATE.txt") != sorted(known):
-            raise InputError(f"it holds {shown(names)}")
-        if sum(packed.getinfo(name).file_size for name in known) > MOST_BYTES:
-            raise InputError(f"it unpacks to more than {MOST_BYTES:,} bytes")
+        names = {name for name in packed.namelist() if name != "PRIVATE.txt"}
+        if names - {"price.npy"} != {"head.npy"} or len(packed.namelist()) > len(names) + 1:
+            raise InputError(f"it holds {shown(packed.namelist())}")
         head = json.loads(_array(packed, "head.npy", np.uint8, MOST_HEAD).tobytes())
         if not isinstance(head, dict):
             raise InputError(f"its head is {shown(head)}")
-        values = [_array(packed, name, np.int64, MOST_VALUES) for name in known[1:]]
+        value = _array(packed, "price.npy", np.int64, MOST_VALUES) if "price.npy" in names else None
     about = dict(head)
-    l, most = head.get("l"), head.get("most")
+    l = head.get("l")
     if l is not None:
         l = L.check(l)
     prices = None
-    if values:
-        prices = Prices(L.check(l), Whole("most", least=1, most=1 << 20).check(most), values)
+    if value is not None:
+        protected = head.get("protected", [])
+        if not isinstance(protected, list) or len(protected) > MOST_ATTRIBUTES:
+            raise InputError(f"its protected columns are {shown(protected)}")
+        most = Whole("most", least=1, most=MOST_ATTRIBUTES).check(head.get("most"))
+        position = Whole("protected", most=MOST_ATTRIBUTES)
+        prices = Prices(L.check(l), value, most, K.check(head.get("k", 1)), tuple(position.check(j) for j in protected))
     proof = PROOF.check(head.get("proof"))
-    if (proof == "counting") and values:
+    if proof == "counting" and prices is not None:
         raise InputError("a bound by counting has no prices")
     return Certificate(head.get("stars"), head.get("bound"), proof, prices), about  # type: ignore[arg-type]
 

@@ -6,8 +6,7 @@ whole l-eligible sets of rows that group g could publish. It is never below the 
 
 from __future__ import annotations
 
-import os
-import time
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -17,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.configuration as _configuration
-from ldiv.bounds.prices import DualProblem
+from ldiv.bounds.certificate import Prices
+from ldiv.bounds.multipliers import SCALE, DualProblem, never
 
 __all__ = ["ConfigurationDual", "ascend"]
 
-CHUNKS = 8  # parts of the groups; more than threads, so that uneven ones even out
 SMALL = 200_000  # pairs of cells and groups below which a second thread costs more than it gives
 
 
@@ -40,58 +39,73 @@ class ConfigurationDual:
 
     def __init__(self, problem: DualProblem, k: int = 1, threads: int | None = None) -> None:
         c = self.contingency = problem.contingency
-        self.l, self.k = problem.l, k
-        self.threads = threads or min(2, os.cpu_count() or 1)
-        self.cells, self.bounds = problem.cells_by_group
-        groups = [len(indptr) - 1 for indptr in problem.indptr]
-        self.pattern = np.repeat(np.arange(len(groups), dtype=np.int32), groups)
-        alive = np.ones(len(self.pattern), dtype=bool)
-        alive[np.cumsum(groups) - 1] = False  # the last group of a pattern gathers those that can hold no row
-        self.stars = np.array(problem.stars, dtype=np.float64)
+        self.problem, self.l, self.k = problem, problem.l, k
+        self.threads = threads or problem.threads
+        self.stars = [float(stars) for stars in problem.stars]
         self.count = c.count.astype(np.int64)
-        self.height = np.zeros(len(self.pattern), dtype=np.int64)
-        self.gain = np.zeros(len(self.pattern))
-        listed = np.flatnonzero(alive).astype(np.int32)
-        pairs = np.cumsum(self.bounds[listed, 1] - self.bounds[listed, 0]) if len(listed) else np.zeros(0, np.int64)
-        cuts = np.searchsorted(pairs, np.linspace(0, pairs[-1] if len(pairs) else 0, CHUNKS + 1)[1:-1])
-        self.parts = [np.ascontiguousarray(part) for part in np.split(listed, cuts)]
-        self.alone = self.threads == 1 or (int(pairs[-1]) if len(pairs) else 0) < SMALL
+        self.group_of_item: list[NDArray[np.int32]] = []
+        self.starts: list[NDArray[np.int64]] = []
+        for item, indptr in zip(problem.item, problem.indptr, strict=True):
+            group = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+            self.group_of_item.append(group)
+            self.starts.append(np.concatenate([[0], np.cumsum(np.bincount(group[item], minlength=len(indptr) - 1))]).astype(np.int64))
+        self.height = [np.zeros(len(starts) - 1, dtype=np.int64) for starts in self.starts]
+        self.gain = [np.zeros(len(starts) - 1) for starts in self.starts]
+        self.order = np.arange(len(c.count), dtype=np.int32)
+        self.share: NDArray[np.float32] | None = None  # by pattern and cell: the rows taken are added, where it is given
+        self.alone = self.threads == 1 or problem.item.size < SMALL
 
     def __call__(self, price: NDArray[np.float64], spread: Callable[..., Any] = map) -> tuple[float, NDArray[np.int64]]:
         """The bound that these prices prove, in floats, and for each cell its rows less those that groups take: the direction of ascent.
 
-        O(patterns * cells) and a sort of the rows that pay, in each group that has any.
+        O(patterns * cells), and for each group that a row pays in a look at its dearest cells.
         """
-        c = self.contingency
-        self.gain[:] = 0
+        c, problem = self.contingency, self.problem
+        self.order = self.order[np.argsort(-price[self.order], kind="stable")]  # few change places between two sweeps
 
-        def part(groups: NDArray[np.int32]) -> NDArray[np.int64]:
+        def respond(p: int) -> tuple[float, NDArray[np.int64]]:
             usage = np.zeros(len(self.count), dtype=np.int64)
-            _configuration.respond(
-                self.cells,
-                self.bounds,
-                self.pattern,
-                groups,
-                self.stars,
+            gain = _configuration.respond(
+                problem.item[p],
+                self.group_of_item[p],
+                self.starts[p],
+                self.order,
+                self.stars[p],
                 c.sensitive,
                 c.m,
                 self.count,
                 price,
                 self.l,
                 self.k,
-                self.height,
+                self.height[p],
                 usage,
-                self.gain,
+                self.gain[p],
+                None if self.share is None else self.share[p],
             )
-            return usage
+            return gain, usage
 
-        taken = np.zeros(len(self.count), dtype=np.int64)
-        for usage in spread(part, self.parts):
-            taken += usage
-        return float(self.count @ price - self.gain.sum()), self.count - taken
+        left = self.count.copy()
+        gained = 0.0
+        for gain, usage in spread(respond, range(len(self.stars))):
+            gained += gain
+            left -= usage
+        return float(self.count @ price) - gained, left
+
+    def proven(self, price: NDArray[np.float64]) -> tuple[int, Prices] | None:
+        """The bound that these prices prove, rounded up, and the prices in whole units; None where doubles could not add these up exactly.
+
+        Sums of multiples of 1 / SCALE below 2**53 / SCALE are exact, whatever their order.
+        """
+        whole = np.minimum(np.rint(price * SCALE), float(self.problem.cap)).astype(np.int64)
+        largest = max(float(np.abs(whole).max(initial=0)), self.stars[-1] * SCALE)
+        if largest * 2 * float(self.count.sum()) >= 2.0**53:
+            return None
+        value, _ = self(whole / SCALE)
+        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k)
 
 
-STEP, LEAST_STEP = 0.05, 0.1  # of the prices in stars; the last as a part of the first
+STEP = 0.05  # of the prices, in stars of mean weight
+FALL = 0.1  # of the steps from the first sweep to the last
 DECAY = (0.5, 0.99)
 
 
@@ -100,15 +114,18 @@ def ascend(
     price: NDArray[np.float64],
     sweeps: int,
     *,
+    step: float = STEP,
+    support: bool = False,
     goal: float = np.inf,
-    deadline: float = np.inf,
+    over: Callable[[], bool] = never,
     tolerance: float = 1e-4,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[NDArray[np.float64], float, int]:
     """Prices that prove more, from given ones, by Adam's steps along the rows that groups leave over or take too often.
 
-    Ends after so many sweeps, when the bound passes `goal` - 1 (no release has fewer stars than `goal`), at the deadline, or when a tenth of the sweeps
-    raised the bound by less than `tolerance` of it while steps were already small.
+    Ends after so many sweeps, when the bound passes `goal` - 1 (no release has fewer stars than `goal`), when it is `over`, or when a tenth of the sweeps
+    raised the bound by less than `tolerance` of it while steps were already small. With `support`, the rows that groups take in the later half are added
+    to ``dual.share``: the pairs of cells and patterns of which good releases are made.
 
     Returns
     -------
@@ -116,20 +133,27 @@ def ascend(
         The best met.
     """
     count, (one, two) = dual.count, DECAY
+    unit = step * float(dual.contingency.weights.mean())
     first, second = np.zeros(len(count)), np.zeros(len(count))
+    share = dual.share
+    if support and share is None:
+        share = np.zeros(dual.problem.item.shape, dtype=np.float32)
     with nullcontext() if dual.alone else ThreadPoolExecutor(dual.threads) as pool:
         spread = map if pool is None else pool.map
+        dual.share = share if support and sweeps < 2 else None
         value, left = dual(price, spread)
         best, chosen = value, price
         done, checked = 0, value
         for k in range(sweeps):
-            if best > goal - 1 or time.monotonic() > deadline:
+            if best > goal - 1 or over():
                 break
-            step = STEP * LEAST_STEP ** (k / max(sweeps - 1, 1))
+            if support and k >= sweeps // 2:
+                dual.share = share
+            size = unit * FALL ** (k / max(sweeps - 1, 1))
             slope = left / count
             first = one * first + (1 - one) * slope
             second = two * second + (1 - two) * slope * slope
-            price = price + step * (first / (1 - one ** (k + 1))) / (np.sqrt(second / (1 - two ** (k + 1))) + 1e-3)
+            price = price + size * (first / (1 - one ** (k + 1))) / (np.sqrt(second / (1 - two ** (k + 1))) + 1e-3)
             value, left = dual(price, spread)
             done += 1
             if value > best:
@@ -140,4 +164,5 @@ def ascend(
                 if best - checked < tolerance * abs(best) and k > sweeps // 2:
                     break
                 checked = best
+    dual.share = share
     return chosen, best, done

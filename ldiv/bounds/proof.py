@@ -1,14 +1,15 @@
 """The checker of certificates: trusts neither the solver nor the file, and shares no code with the solver.
 
 Everything a certificate says is compared with the table before anything is built from it, and no sum can wrap: 64 bits are used only where the
-largest number, times everything it is multiplied by, certainly fits; else Python's integers. docs/near-optimal.md has the proof that is checked.
+largest number, times everything it is multiplied by, certainly fits; else Python's integers. docs/near-optimal.md has the theorem.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb, prod
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.arguments import WEIGHT, L, Whole, shown
-from ldiv.bounds.certificate import Certificate, load_certificate
+from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
-from ldiv.bounds.prices import Prices
 from ldiv.errors import InputError
 from ldiv.privacy.eligibility import require_eligible, validate_l
-from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
 __all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
+K = Whole("k", least=1, most=1 << 62)
 FITS = 1 << 62
 
 
@@ -145,7 +145,7 @@ def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, i
 def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int) -> int:
     """Recompute a certificate's bound from the table, trusting nothing of the solver; returns the bound it proves.
 
-    Integers throughout. O(patterns * cells log cells) for prices, O(2^d * cells) for counting. The bound of an exhaustive search cannot be
+    Integers throughout. O(patterns * cells log rows) for prices, O(2^d * cells) for counting. The bound of an exhaustive search cannot be
     recomputed: what prices or counting prove is returned then.
 
     Raises
@@ -169,13 +169,14 @@ def verify_certificate(data: Microdata | Contingency, certificate: Certificate, 
 def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     """The stars that every release has at least, by these prices.
 
-    For any prices w >= 0 every release has at least the sum over cells of rows * min over patterns of (stars + l w - W): the theorem is in
-    docs/near-optimal.md. A pattern without prices has more than `most` stars, so at least those of its most + 1 lightest attributes.
+    For any prices y every release has at least sum over cells of rows * y less, for each QI-group that could be published, the most that an l-eligible
+    set of its rows (of at least k) brings at y - stars a row, or nothing: docs/near-optimal.md has the theorem, which is one line. Groups that are left
+    out have more than `most` stars, so at least those of its most + 1 lightest attributes: no row is thought to be worth more.
 
     Raises
     ------
     InputError
-        Prices that are no whole numbers of at least 0, too large to be added up, of another l, or not of this table.
+        Prices that are no whole numbers, of another l, or not of this table.
     """
     c, d = contingency, contingency.d
     if not isinstance(prices, Prices):
@@ -183,60 +184,106 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     if prices.l != l or isinstance(prices.l, bool):
         raise InputError(f"the certificate is for l = {shown(prices.l)}, not {l}")
     most = Whole("most", least=1, most=d).check(prices.most, "the certificate does not fit this table: most")
+    k = K.check(prices.k, "the certificate's k")
+    if not isinstance(prices.protected, (list, tuple)):
+        raise InputError(f"the certificate's protected columns must be positions, not {shown(prices.protected)}")
+    position = Whole("protected", most=d - 1)
+    protected = {position.check(j, "the certificate does not fit this table: protected") for j in prices.protected}
+    value = prices.value
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype != np.int64:
+        kind = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        raise InputError(f"the certificate's prices must be a list of int64, not {kind}")
+    if len(value) != len(c.count):
+        raise InputError(f"the certificate does not fit this table: {len(c.count):,} cells need a price each, not {len(value):,}")
     weights = [int(w) for w in c.weights]
-    expected = sum(comb(d, k) for k in range(most + 1)) + (most < d)
-    if not isinstance(prices.values, (list, tuple)) or len(prices.values) != expected:
-        given = len(prices.values) if isinstance(prices.values, (list, tuple)) else shown(prices.values)
-        raise InputError(f"the certificate does not fit this table: {expected:,} patterns have prices, not {given}")
-    for k, value in enumerate(prices.values):
-        _look(value, k, max(l, c.m), sum(weights))
-    kept = [subset for size in range(d, -1, -1) if size >= d - most or size == 0 for subset in combinations(range(d), size)]
-    kept.sort(key=lambda subset: sum(weights) - sum(weights[j] for j in subset))  # stable: else as they come
-    cap = sum(sorted(weights)[: most + 1]) * UNIT if most < d - 1 else FITS
-    least = np.full(len(c.count), cap, dtype=np.int64)
+    free = [j for j in range(d) if j not in protected]
+    if len(free) > most + 1:
+        value = np.minimum(value, sum(sorted(weights[j] for j in free)[: most + 1]) * UNIT)
+    largest = max([abs(int(x)) for x in (value.min(initial=0), value.max(initial=0))]) + sum(weights) * UNIT
+    exact = np.dtype(np.int64) if largest * max(c.n, 1) * 4 < FITS else np.dtype(object)
+    price, count = value.astype(exact), c.count.astype(exact)
+    total = int((price * count).sum()) if len(price) else 0
     columns = c.codes[c.group_of_cell]
-    for k, (subset, value) in enumerate(zip(kept, prices.values, strict=True)):
-        stars = sum(weights) - sum(weights[j] for j in subset)
-        cost, item = _costs(c, columns, subset, value, l, stars, k)
-        np.minimum(least, np.where(item >= 0, cost[item], FITS), out=least)
-    total = dot(c.count, least)
+    for size in range(len(free) + 1):
+        if size > most and size < len(free):
+            continue
+        for starred in combinations(free, size):
+            kept = [j for j in range(d) if j not in starred]
+            group = _numbered([columns[:, j] for j in kept], [c.sizes[j] for j in kept], len(columns))
+            total -= _gains(group, c.sensitive, count, price - sum(weights[j] for j in starred) * UNIT, l, k)
     return max(0, -(-total // UNIT))
 
 
-def _look(value: Any, pattern: int, many: int, weight: int) -> None:
-    """That an array holds prices of which so many (a group has at most m, and one is taken l times) can be added up in 64 bits."""
-    where = f"the certificate's prices of pattern {pattern}"
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype != np.int64 or not len(value):
-        kind = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
-        raise InputError(f"{where} must be a list of int64, not {kind}")
-    if value.min() < 0:
-        raise InputError(f"{where} must be at least 0, not {int(value.min())}")
-    if int(value.max()) * many + weight * UNIT >= FITS:
-        raise InputError(f"{where} are too large to be added up: up to {int(value.max()):,}")
+def _gains(group: NDArray[np.int64], sensitive: NDArray[np.int32], count: NDArray[Any], profit: NDArray[Any], l: int, k: int) -> int:
+    """What all groups together gain by their best l-eligible sets of at least k rows.
 
-
-def _costs(
-    c: Contingency, columns: NDArray[np.int32], subset: tuple[int, ...], value: NDArray[np.int64], l: int, stars: int, pattern: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What a row pays in each item of a pattern, and the item of each cell; -1 where no release can have the cell's rows in this pattern.
-
-    A group with fewer than l SA values holds no row, whatever the release: in an l-eligible part every value has at most 1/l.
+    The best set of height h takes rows by falling profit, at most h of a value, while they bring something or fewer than max(l h, k) are taken. It is a flow
+    whose bounds are linear in h, so its value is concave in h, and halving finds the best h; heights at which there are rows enough are an interval.
     """
-    head = _numbered([columns[:, j] for j in subset], [c.sizes[j] for j in subset], len(columns))
-    groups = int(head.max(initial=-1)) + 1
-    pair, at = np.unique(head * np.int64(c.m) + c.sensitive, return_inverse=True)  # groups and m are below 2**31
-    of_pair = pair // c.m
-    alive = (np.bincount(of_pair, minlength=groups) >= l)[of_pair]
-    items = int(np.count_nonzero(alive))
-    if len(value) != items + 1:
-        raise InputError(f"the certificate does not fit this table: pattern {pattern} needs {items + 1:,} prices, not {len(value):,}")
-    number = np.where(alive, np.cumsum(alive) - 1, -1)
-    if not items:
-        return np.zeros(1, dtype=np.int64), number[at.ravel()]
-    group = of_pair[alive]
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    worth = np.repeat(np.add.reduceat(value[:items], starts), np.diff(np.append(starts, items)))
-    return stars * UNIT + l * value[:items] - worth, number[at.ravel()]
+    paying = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
+    paying[group[profit > 0]] = True
+    chosen = np.flatnonzero(paying[group])  # a group without a row that brings something gains nothing
+    if not len(chosen):
+        return 0
+    order = (
+        chosen[np.lexsort((-profit[chosen], group[chosen]))]
+        if profit.dtype != object
+        else chosen[_by_group_and_profit(group[chosen], profit[chosen])]
+    )
+    count, profit = count[order], profit[order]
+    of = np.unique(group[order], return_inverse=True)[1].ravel()
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    # Rows of the same SA value in the same group that stand before: with h of them at the most, they are taken first.
+    item = np.unique(np.stack([of, sensitive[order]], axis=1), axis=0, return_inverse=True)[1].ravel()
+    by_item = np.argsort(item, kind="stable")
+    firsts = np.flatnonzero(np.diff(item[by_item], prepend=-1))
+    before = np.empty_like(count)
+    before[by_item] = _exclusive(count[by_item], firsts)
+    of_item, rows_of_item = of[by_item][firsts], np.add.reduceat(count[by_item], firsts)
+    first_items = np.flatnonzero(np.diff(of_item, prepend=-1))
+
+    def there(h: NDArray[Any]) -> NDArray[Any]:
+        """How many rows a set of height h can have."""
+        return np.add.reduceat(np.minimum(rows_of_item, h[of_item]), first_items)
+
+    def worth(h: NDArray[Any]) -> NDArray[Any]:
+        take = np.minimum(np.maximum(h[of] - before, 0), count)
+        need = np.maximum(l * h, k)[of] - _exclusive(take, starts)
+        take = np.where(profit > 0, take, np.minimum(take, np.maximum(need, 0)))
+        return np.add.reduceat(take * profit, starts)
+
+    top = np.maximum.reduceat(rows_of_item, first_items)
+    zero = top * 0
+    high = _last(lambda h: there(h) >= l * h, zero, top)
+    low = _last(lambda h: there(h) < k, zero, top) + 1
+    able = low <= high
+    low = np.minimum(low, high)
+    while (low < high).any():
+        middle = (low + high) // 2
+        rising = worth(middle + 1) > worth(middle)
+        low, high = np.where(rising & (low < high), middle + 1, low), np.where(rising, high, middle)
+    return int(np.maximum(worth(high), 0)[able].sum())
+
+
+def _last(holds: Callable[[NDArray[Any]], NDArray[np.bool_]], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+    """The last of low .. high at which something holds that holds at `low` and, once it does not, no more."""
+    while (low < high).any():
+        middle = low + (high - low + 1) // 2
+        good = holds(middle)
+        low, high = np.where(good, middle, low), np.where(good, high, np.maximum(middle - 1, low))
+    return low
+
+
+def _exclusive(x: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[Any]:
+    """The sum of what stands before, within each run that begins at `starts`."""
+    running: NDArray[Any] = np.cumsum(x) - x
+    running -= np.repeat(running[starts], np.diff(np.append(starts, len(x))))
+    return running
+
+
+def _by_group_and_profit(group: NDArray[np.int64], profit: NDArray[Any]) -> list[int]:
+    """As lexsort((-profit, group)), for numbers beyond 64 bits."""
+    return sorted(range(len(group)), key=lambda i: (int(group[i]), -int(profit[i])))
 
 
 def _numbered(columns: list[NDArray[np.int32]], sizes: list[int], n: int) -> NDArray[np.int64]:

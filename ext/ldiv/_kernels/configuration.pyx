@@ -4,229 +4,161 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
 
-cdef extern from *:
-    """
-    #include <stdint.h>
-    #include <stdlib.h>
-    #include <string.h>
-    typedef struct { double profit; int32_t cell; } ldiv_offer;
-
-    static int ldiv_dearer(const ldiv_offer *a, const ldiv_offer *b) {
-        if (a->profit != b->profit) return a->profit > b->profit;
-        return a->cell < b->cell;
-    }
-
-    static void ldiv_sift_offers(ldiv_offer *x, int64_t n, int64_t i) {
-        ldiv_offer v = x[i];
-        for (;;) {
-            int64_t child = 2 * i + 1;
-            if (child >= n) break;
-            if (child + 1 < n && ldiv_dearer(&x[child + 1], &x[child])) child++;
-            if (!ldiv_dearer(&x[child], &v)) break;
-            x[i] = x[child]; i = child;
-        }
-        x[i] = v;
-    }
-
-    /* The dearest offer first: a heap, from which the few that are needed are taken one by one. */
-    static void ldiv_heap_offers(ldiv_offer *x, int64_t n) {
-        for (int64_t i = n / 2 - 1; i >= 0; i--) ldiv_sift_offers(x, n, i);
-    }
-
-    static ldiv_offer ldiv_next_offer(ldiv_offer *x, int64_t *n) {
-        ldiv_offer top = x[0];
-        x[0] = x[--*n];
-        if (*n > 1) ldiv_sift_offers(x, *n, 0);
-        return top;
-    }
-
-    /* By falling profit, then by cell: insertion sort where there are few, else a heap sort, which needs no memory. */
-    static void ldiv_sort_offers(ldiv_offer *x, int64_t n) {
-        if (n > 64) {
-            for (int64_t start = n / 2 - 1; start >= 0; start--) {
-                int64_t i = start; ldiv_offer v = x[i];
-                for (;;) {
-                    int64_t child = 2 * i + 1;
-                    if (child >= n) break;
-                    if (child + 1 < n && ldiv_dearer(&x[child], &x[child + 1])) child++;
-                    if (!ldiv_dearer(&v, &x[child])) break;
-                    x[i] = x[child]; i = child;
-                }
-                x[i] = v;
-            }
-            for (int64_t end = n - 1; end > 0; end--) {
-                ldiv_offer v = x[end]; x[end] = x[0];
-                int64_t i = 0;
-                for (;;) {
-                    int64_t child = 2 * i + 1;
-                    if (child >= end) break;
-                    if (child + 1 < end && ldiv_dearer(&x[child], &x[child + 1])) child++;
-                    if (!ldiv_dearer(&v, &x[child])) break;
-                    x[i] = x[child]; i = child;
-                }
-                x[i] = v;
-            }
-            return;
-        }
-        for (int64_t i = 1; i < n; i++) {
-            ldiv_offer v = x[i]; int64_t j = i;
-            while (j > 0 && ldiv_dearer(&v, &x[j - 1])) { x[j] = x[j - 1]; j--; }
-            x[j] = v;
-        }
-    }
-    """
-    ctypedef struct Offer "ldiv_offer":
-        double profit
-        index_t cell
-    void sort_offers "ldiv_sort_offers"(Offer* x, row_t n) noexcept nogil
-    void heap_offers "ldiv_heap_offers"(Offer* x, row_t n) noexcept nogil
-    Offer next_offer "ldiv_next_offer"(Offer* x, row_t* n) noexcept nogil
-
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 
 cdef double NEVER = -1e300
 
 
 cdef struct Group:
-    Offer* offer            # those that bring something by falling profit, then those taken from the heap so far
-    row_t sorted
-    row_t positive          # how many bring something
-    Offer* heap             # the others
-    row_t waiting
-    count_t* room           # scratch, by SA value
+    const index_t* cell     # its cells by falling price
+    row_t cells
+    double stars            # of a row
+    count_t* room           # scratch, by SA value: valid where `seen` is `now`
+    count_t* seen
+    count_t now
 
 
-cdef double value_at(Group* group, const count_t* count, const code_t* sensitive, count_t h, count_t need, count_t* usage) noexcept nogil:
-    """The profit of the best set of height at most h with at least `need` rows: rows by falling profit, at most h a value, while the profit is above
-    zero or rows are needed. Adds its rows to `usage` where that is given. NEVER where there are not so many rows."""
+cdef struct Table:
+    const code_t* sensitive
+    const count_t* count
+    const double* price
+    count_t l
+    count_t k
+
+
+cdef inline count_t rows_for(const Table* table, count_t h) noexcept nogil:
+    return table.l * h if table.l * h > table.k else table.k
+
+
+cdef inline bint pays(double price, double stars) noexcept nogil:
+    """Whether a row brings something, or costs nothing where rows have no stars."""
+    return price > stars or (stars == 0 and price == 0)
+
+
+cdef double value_at(Group* group, const Table* table, count_t h, count_t* usage, float* share) noexcept nogil:
+    """The profit of the best set of height at most h with at least so many rows as that height takes: rows by falling profit, at most h a value, while
+    they pay or are needed. Adds its rows to `usage` and `share` where these are given. NEVER where there are not so many rows."""
     cdef row_t i = 0
-    cdef count_t taken = 0, take
+    cdef count_t taken = 0, take, need = rows_for(table, h)
     cdef double value = 0
     cdef index_t c
-    for i in range(group.sorted):
-        group.room[sensitive[group.offer[i].cell]] = h
-    for i in range(group.waiting):
-        group.room[sensitive[group.heap[i].cell]] = h
-    i = 0
-    while i < group.positive or taken < need:
-        if i == group.sorted:
-            if group.waiting == 0:
-                break
-            group.offer[i] = next_offer(group.heap, &group.waiting)
-            group.sorted += 1
-        c = group.offer[i].cell
-        take = count[c] if count[c] < group.room[sensitive[c]] else group.room[sensitive[c]]
-        if i >= group.positive and take > need - taken:
+    cdef code_t v
+    cdef bint paying
+    group.now += 1
+    for i in range(group.cells):
+        c = group.cell[i]
+        paying = pays(table.price[c], group.stars)
+        if not paying and taken >= need:
+            break
+        v = table.sensitive[c]
+        if group.seen[v] != group.now:
+            group.seen[v], group.room[v] = group.now, h
+        take = table.count[c] if table.count[c] < group.room[v] else group.room[v]
+        if not paying and take > need - taken:
             take = need - taken
         if take > 0:
-            group.room[sensitive[c]] -= take
+            group.room[v] -= take
             taken += take
-            value += take * group.offer[i].profit
+            value += take * (table.price[c] - group.stars)
             if usage != NULL:
                 usage[c] += take
-        i += 1
+            if share != NULL:
+                share[c] += <float>take
     return value if taken >= need else NEVER
 
 
-cdef inline count_t rows_for(count_t l, count_t k, count_t h) noexcept nogil:
-    return l * h if l * h > k else k
-
-
-cdef bint rises(Group* group, const count_t* count, const code_t* sensitive, count_t l, count_t k, count_t h) noexcept nogil:
-    """Whether the best set of height h + 1 is worth more than that of height h."""
-    cdef double here = value_at(group, count, sensitive, h, rows_for(l, k, h), NULL)
-    cdef double above = value_at(group, count, sensitive, h + 1, rows_for(l, k, h + 1), NULL)
+cdef bint rises(Group* group, const Table* table, count_t h) noexcept nogil:
+    """Whether the best set of height h + 1 is worth no less than that of height h."""
+    cdef double here = value_at(group, table, h, NULL, NULL), above = value_at(group, table, h + 1, NULL, NULL)
     if here == NEVER and above == NEVER:
-        return l * h < k                            # too low for k rows; else too high for what there is
-    return above > here
+        return table.l * h < table.k                # too low for k rows; else too high for what there is
+    return above >= here
 
 
-def respond(const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not None, const index_t[::1] pattern not None,
-            const index_t[::1] groups not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m,
-            const count_t[::1] count not None, const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None,
-            count_t[::1] usage not None, double[::1] gain not None):
-    """Every listed group takes its best whole l-eligible set of at least k rows at these prices, if that pays.
+cdef count_t best_height(Group* group, const Table* table, count_t guess) noexcept nogil:
+    """The highest of the best heights: of equal sets those with more rows, so that rows without stars are not thought to be left over. The value is
+    concave in the height (a flow whose bounds are linear in it, whole where it is whole): gallop from the guess until it stops rising (or, downwards,
+    until it rises), then halve."""
+    cdef count_t stride = 1, lower, upper, h
+    if rises(group, table, guess):
+        lower = guess
+        while rises(group, table, lower + stride):
+            lower += stride
+            stride *= 2
+        upper = lower + stride
+    else:
+        upper = guess
+        lower = upper - stride
+        while lower > 0 and not rises(group, table, lower):
+            upper = lower
+            stride *= 2
+            lower = upper - stride
+        if lower < 0:
+            lower = 0
+    while upper - lower > 1:                        # it rises at `lower` (or that is 0) and not at `upper`
+        h = (lower + upper) // 2
+        if rises(group, table, h):
+            lower = h
+        else:
+            upper = h
+    return upper
 
-    Group g holds the cells ``cells[pattern[g], bounds[g, 0]:bounds[g, 1]]``; a row of cell c brings ``price[c] - stars[pattern[g]]``. `height` holds a
-    guess of each group's best height and keeps what is found; the rows taken are added to `usage`, what each group gains is written to `gain`
-    (by group). Returns the sum of the gains, groups in the order listed.
 
-    The value of the best set of height h is concave in h, so the search from the guess ends at the best. A sort for each group that has a row worth
-    more than its stars, a pass for each height that is tried.
+def respond(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
+            const index_t[::1] order not None, double stars, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
+            const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None, count_t[::1] usage not None,
+            double[::1] gain not None, float[::1] share=None):
+    """Every group of a pattern takes its best whole l-eligible set of at least k rows at these prices, if that pays.
+
+    Cell c falls in the group ``group_of_item[item[c]]`` of the pattern, group g has ``starts[g + 1] - starts[g]`` cells; the last group can hold no row.
+    A row of cell c brings ``price[c] - stars``; `order` lists the cells by falling price. `height` holds a guess of each group's best height and keeps
+    what is found; the rows taken are added to `usage` (and `share`, where it is given), what each group gains is written to `gain`. Returns their sum.
+
+    A pass over the cells, and in groups with a row that pays a look at the dearest for each height that is tried.
     """
-    cdef row_t n = groups.shape[0], at, i, low, high, most = 0
-    cdef index_t g, p, c
+    cdef row_t cells = item.shape[0], groups = gain.shape[0] - 1, at
+    cdef index_t g
     cdef double total = 0, best
-    cdef count_t h, stride, lower, upper
+    cdef row_t* end
+    cdef index_t* listed
+    cdef float* into = NULL
     cdef Group group
-    for at in range(n):
-        g = groups[at]
-        if bounds[g, 1] - bounds[g, 0] > most:
-            most = bounds[g, 1] - bounds[g, 0]
-    if most == 0:
+    cdef Table table
+    if cells == 0 or groups < 1:
         return 0.0
-    group.offer = <Offer*>malloc(most * sizeof(Offer))
-    group.heap = <Offer*>malloc(most * sizeof(Offer))
+    if share is not None:
+        into = &share[0]
+    table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
+    listed = <index_t*>malloc(cells * sizeof(index_t))
+    end = <row_t*>malloc((groups + 1) * sizeof(row_t))
     group.room = <count_t*>malloc(m * sizeof(count_t))
+    group.seen = <count_t*>calloc(m, sizeof(count_t))
+    group.now, group.stars = 0, stars
     try:
-        if group.offer == NULL or group.heap == NULL or group.room == NULL:
+        if listed == NULL or end == NULL or group.room == NULL or group.seen == NULL:
             raise MemoryError()
         with nogil:
-            for at in range(n):
-                g = groups[at]
-                p = pattern[g]
-                low, high = bounds[g, 0], bounds[g, 1]
+            for g in range(groups + 1):
+                end[g] = starts[g]
+            for at in range(cells):
+                g = group_of_item[item[order[at]]]
+                listed[end[g]] = order[at]
+                end[g] += 1
+            for g in range(groups):
                 gain[g] = 0
-                group.sorted, group.waiting = 0, 0
-                for i in range(low, high):
-                    c = cells[p, i]
-                    if price[c] > stars[p]:
-                        group.offer[group.sorted].profit, group.offer[group.sorted].cell = price[c] - stars[p], c
-                        group.sorted += 1
-                if group.sorted == 0:
+                group.cell, group.cells = listed + starts[g], starts[g + 1] - starts[g]
+                if group.cells == 0 or not pays(price[group.cell[0]], stars):
                     continue
-                for i in range(low, high):
-                    c = cells[p, i]
-                    if price[c] <= stars[p]:
-                        group.heap[group.waiting].profit, group.heap[group.waiting].cell = price[c] - stars[p], c
-                        group.waiting += 1
-                group.positive = group.sorted
-                sort_offers(group.offer, group.sorted)
-                heap_offers(group.heap, group.waiting)
-                # The value is concave in h: gallop from the guess until it stops rising (or, downwards, until it rises), then halve.
-                h = height[g] if height[g] > 0 else 1
-                stride = 1
-                if rises(&group, &count[0], &sensitive[0], l, k, h):
-                    lower = h
-                    while rises(&group, &count[0], &sensitive[0], l, k, lower + stride):
-                        lower += stride
-                        stride *= 2
-                    upper = lower + stride
-                else:
-                    upper = h
-                    lower = upper - stride
-                    while lower > 0 and not rises(&group, &count[0], &sensitive[0], l, k, lower):
-                        upper = lower
-                        stride *= 2
-                        lower = upper - stride
-                    if lower < 0:
-                        lower = 0
-                while upper - lower > 1:            # it rises at `lower` (or that is 0) and not at `upper`
-                    h = (lower + upper) // 2
-                    if rises(&group, &count[0], &sensitive[0], l, k, h):
-                        lower = h
-                    else:
-                        upper = h
-                h = upper
-                best = value_at(&group, &count[0], &sensitive[0], h, rows_for(l, k, h), NULL)
-                height[g] = h
-                if best <= 0:
+                height[g] = best_height(&group, &table, height[g] if height[g] > 0 else 1)
+                best = value_at(&group, &table, height[g], NULL, NULL)
+                if best < 0:
                     continue
                 gain[g] = best
                 total += best
-                value_at(&group, &count[0], &sensitive[0], h, rows_for(l, k, h), &usage[0])
+                value_at(&group, &table, height[g], &usage[0], into)
     finally:
-        free(group.offer)
-        free(group.heap)
+        free(listed)
+        free(end)
         free(group.room)
+        free(group.seen)
     return total

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import Any
 
 from ldiv.algorithms.lagrangian.effort import Effort, sweeps_for
-from ldiv.bounds.prices import Ascent, DualProblem
+from ldiv.bounds.multipliers import Ascent, DualProblem
 
 __all__ = ["DIVE_HEAT", "DIVE_STEP", "HEAT", "STEP", "polish"]
 
@@ -16,18 +14,23 @@ DIVE_HEAT, DIVE_STEP = 0.03, 0.02
 
 
 def polish(
-    problem: DualProblem, ascent: Ascent, effort: Effort, info: dict[str, Any], deadline: float, progress: Callable[[str], None] | None
-) -> None:
-    """Colder and smaller steps until the bound has converged; the best prices stand in `info`."""
+    problem: DualProblem,
+    ascent: Ascent,
+    effort: Effort,
+    over: Callable[[], bool],
+    prove: Callable[[Ascent], int],
+    progress: Callable[[str], None] | None,
+) -> int:
+    """Colder and smaller steps until the bound has converged; `prove` is told each time. Returns the sweeps done."""
     assert effort.tolerance is not None
     heat, step = HEAT[1], STEP[1]
-    rows, sweeps = problem.contingency.count, sweeps_for(effort, problem.l) // 2
-    while time.monotonic() < deadline:
-        info["sweeps"] += ascent.run(rows, sweeps, (heat, heat / 2), (step, step / 2), deadline, progress)
+    rows, sweeps, done = problem.contingency.count, sweeps_for(effort, problem.l) // 2, 0
+    before = 0
+    while not over():
+        done += ascent.run(rows, sweeps, (heat, heat / 2), (step, step / 2), over, progress)
         heat, step = heat / 2, step / 2
-        prices = ascent.prices()
-        bound, before = problem.bound(prices), info["bound"]
-        if bound > before:
-            info.update(bound=bound, prices=prices)
+        bound = prove(ascent)
         if bound - before <= effort.tolerance * before:
-            return
+            break
+        before = bound
+    return done

@@ -22,14 +22,18 @@ class Effort(Plan):
     budget : int
         More patterns while they times the cells stay within it: small tables get them all.
     sweeps : int
-        Of the ascent, for l up to 6; see :func:`sweeps_for`.
+        Of the linear ascent, for l up to 6; see :func:`sweeps_for`.
     tolerance : float or None
         Afterwards more stages of half so many sweeps, each at half the temperature and step of the one before, while one raises the bound by
         more than this part; None for no such stage.
     dives : int
         Rounds of fixing, each after `dive_sweeps` more sweeps on the rows not yet fixed; 0 rounds once.
     rounds : int
-        Of rebuilding groups at the end, a few at a time.
+        Of rebuilding groups, a few at a time.
+    prices : int
+        Sweeps of the configuration ascent; 0 leaves the linear bound.
+    looks : int
+        Neighbourhoods that are solved.
     """
 
     patterns: int
@@ -39,6 +43,13 @@ class Effort(Plan):
     dives: int
     dive_sweeps: int
     rounds: int
+    prices: int = 0
+    looks: int = 0
+
+    @property
+    def patient(self) -> bool:
+        """Whether it goes on after what the default does, until nothing more is found."""
+        return self.looks > EFFORTS["default"].looks
 
     def __post_init__(self) -> None:
         for name, declared in PARTS.items():
@@ -53,12 +64,14 @@ PARTS: dict[str, Argument] = {
     "dives": Whole("dives", most=1 << 20),
     "dive_sweeps": Whole("dive_sweeps", most=1 << 30),
     "rounds": Whole("rounds", most=1 << 20),
+    "prices": Whole("prices", most=1 << 20),
+    "looks": Whole("looks", most=1 << 30),
 }
 
 EFFORTS = {
     "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
-    "default": Effort(99, 8_000_000, 100, 5e-3, 10, 10, 4),
-    "best": Effort(120, 60_000_000, 200, 1e-3, 20, 25, 30),
+    "default": Effort(128, 8_000_000, 100, None, 10, 10, 4, 60, 32),
+    "best": Effort(128, 60_000_000, 100, None, 10, 10, 4, 400, 1 << 20),
 }
 MANY = 512  # patterns beyond which the sweeps cost more than they bring
 EVERYTHING = 120_000_000  # patterns times cells that fit memory: about 3 GB

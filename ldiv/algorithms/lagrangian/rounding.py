@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -16,7 +15,7 @@ from ldiv._kernels.tp import Phases, phase_one
 from ldiv.algorithms.cascade import descend
 from ldiv.algorithms.lagrangian.ascent import DIVE_HEAT, DIVE_STEP
 from ldiv.algorithms.lagrangian.effort import Effort
-from ldiv.bounds.prices import Ascent, DualProblem
+from ldiv.bounds.multipliers import Ascent, DualProblem
 from ldiv.release.builder import Entries
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -191,7 +190,7 @@ def rounding(problem: DualProblem, ascent: Ascent) -> Assignment:
     return state
 
 
-def diving(problem: DualProblem, ascent: Ascent, effort: Effort, deadline: float, progress: Callable[[str], None] | None) -> Assignment:
+def diving(problem: DualProblem, ascent: Ascent, effort: Effort, over: Callable[[], bool], progress: Callable[[str], None] | None) -> Assignment:
     """Fix the groups that rounding hardly changes, let prices settle for the others, and again."""
     state = Assignment(problem)
     for turn in range(effort.dives):
@@ -200,10 +199,10 @@ def diving(problem: DualProblem, ascent: Ascent, effort: Effort, deadline: float
             state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]), keep)
         if progress is not None:
             progress(f"dive {turn + 1} of {effort.dives}: {int(state.left.sum()):,} rows not yet fixed")
-        if not state.left.any() or time.monotonic() > deadline:
+        if not state.left.any() or over():
             break
         ascent.fixed[:] = np.concatenate(state.given)
-        ascent.run(state.left, effort.dive_sweeps, (DIVE_HEAT, DIVE_HEAT), (DIVE_STEP, DIVE_STEP), deadline)
+        ascent.run(state.left, effort.dive_sweeps, (DIVE_HEAT, DIVE_HEAT), (DIVE_STEP, DIVE_STEP), over)
     for p in range(len(problem.patterns)):
         state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]))
     state.refill()

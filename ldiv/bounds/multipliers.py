@@ -1,4 +1,4 @@
-"""Prices on the eligibility constraints: the Lagrangian dual of star minimisation, its ascent, and its exact value.
+"""Multipliers on the eligibility constraints: the Lagrangian dual of star minimisation, its ascent, and its exact value.
 
 A group's pillar pays its partners: docs/near-optimal.md has the derivation.
 """
@@ -6,7 +6,6 @@ A group's pillar pays its partners: docs/near-optimal.md has the derivation.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,17 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ldiv._kernels.multipliers as _prices
+import ldiv._kernels.multipliers as _multipliers
 from ldiv.arguments import THREADS
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
 
-__all__ = ["SCALE", "Ascent", "DualProblem", "Prices", "patterns_up_to"]
+__all__ = ["SCALE", "Ascent", "DualProblem", "Multipliers", "never", "patterns_up_to"]
 
-SCALE = 1 << 20  # prices are proven in units of 1 / SCALE star
+SCALE = 1 << 20  # bounds are proven in units of 1 / SCALE star
 TOO_MUCH = 1 << 30  # stars that no row can cost
 SMALL = 200_000  # patterns times cells below which a second thread costs more than it gives
 Pattern = tuple[int, ...]  # the attributes that are kept
+
+
+def never() -> bool:
+    """No end but the last sweep."""
+    return False
 
 
 def patterns_up_to(weights: Sequence[int], most: int) -> list[tuple[Pattern, int]]:
@@ -39,8 +43,8 @@ def patterns_up_to(weights: Sequence[int], most: int) -> list[tuple[Pattern, int
 
 
 @dataclass(frozen=True)
-class Prices:
-    """Prices that prove a bound, in whole units of 1 / SCALE star.
+class Multipliers:
+    """Multipliers on the eligibility constraints, in whole units of 1 / SCALE star.
 
     Attributes
     ----------
@@ -128,22 +132,28 @@ class DualProblem:
         kept = [set(pattern) for pattern in self.patterns]
         return np.array([[b > a for b in kept] for a in kept], dtype=np.int8)
 
-    def bound(self, prices: Prices) -> int:
-        """The stars that every release must have, proven by these prices: integers throughout, rounded up.
+    @property
+    def cap(self) -> int:
+        """What a row pays at the most, in units of 1 / SCALE star: a pattern that is left out has more than `most` stars, and no multipliers, so it costs at
+        least what the cheapest most + 1 do."""
+        if self.most >= self.contingency.d - 1:
+            return int(np.iinfo(np.int64).max)
+        return int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE
 
-        O(patterns * cells).
-        """
-        # A pattern that is left out has more than `most` stars, and no prices: it costs at least what the cheapest most + 1 do.
-        cap = int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE if self.most < self.contingency.d - 1 else np.iinfo(np.int64).max
-        total = dot(self.rows, _prices.cheapest(self.place(), self.costs(prices), int(cap)))
-        return max(0, -(-total // SCALE))
+    def least(self, multipliers: Multipliers) -> NDArray[np.int64]:
+        """The least that a row of each cell pays at these multipliers, in units of 1 / SCALE star. O(patterns * cells)."""
+        return _multipliers.cheapest(self.place(), self.costs(multipliers), self.cap)
 
-    def costs(self, prices: Prices) -> NDArray[np.int64]:
-        """What a row pays in each item at these prices, in units of 1 / SCALE star."""
+    def bound(self, multipliers: Multipliers) -> int:
+        """The stars that every release must have, proven by these multipliers: integers throughout, rounded up. O(patterns * cells)."""
+        return max(0, -(-dot(self.rows, self.least(multipliers)) // SCALE))
+
+    def costs(self, multipliers: Multipliers) -> NDArray[np.int64]:
+        """What a row pays in each item at these multipliers, in units of 1 / SCALE star."""
         cost = np.empty(self.offset[-1], dtype=np.int64)
-        for p, value in enumerate(prices.values):
+        for p, value in enumerate(multipliers.values):
             if len(value) != self.items[p] or (len(value) and value.min() < 0):
-                raise ValueError(f"pattern {p} needs {self.items[p]} prices of at least 0")
+                raise ValueError(f"pattern {p} needs {self.items[p]} multipliers of at least 0")
             lengths = np.diff(self.indptr[p])
             worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
             cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
@@ -154,7 +164,7 @@ class DualProblem:
 class Ascent:
     """Dual ascent by Adam on a soft minimum, with some rows already fixed or not.
 
-    Two passes over memory a sweep: cells answer the prices (split by cells), patterns adjust them (split by patterns); each number is
+    Two passes over memory a sweep: cells answer the multipliers (split by cells), patterns adjust them (split by patterns); each number is
     summed in one order whatever the number of threads.
     """
 
@@ -180,7 +190,7 @@ class Ascent:
         """Cells spread over patterns at the present costs; returns the dual value of the rows."""
 
         def part(chunk: tuple[int, int]) -> float:
-            return _prices.respond(self.place, self.cost, rows, temperature, chunk[0], chunk[1], self.share)
+            return _multipliers.respond(self.place, self.cost, rows, temperature, chunk[0], chunk[1], self.share)
 
         return float(sum(spread(part, self.chunks)))
 
@@ -192,7 +202,7 @@ class Ascent:
 
         def move(p: int) -> None:
             s = problem.part(p)
-            _prices.adjust(
+            _multipliers.adjust(
                 problem.item[p],
                 self.share[p],
                 problem.indptr[p],
@@ -218,10 +228,10 @@ class Ascent:
         sweeps: int,
         temperature: tuple[float, float],
         step: tuple[float, float],
-        deadline: float = np.inf,
+        over: Callable[[], bool] = never,
         progress: Callable[[str], None] | None = None,
     ) -> int:
-        """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last prices. Returns the sweeps done."""
+        """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last multipliers. Returns the sweeps done."""
         from concurrent.futures import ThreadPoolExecutor
 
         weight = rows.astype(np.float32)
@@ -237,15 +247,15 @@ class Ascent:
                 done += 1
                 if progress is not None and k % 10 == 9:
                     progress(f"sweep {k + 1} of {sweeps}: dual value {value * self.unit:,.0f}")
-                if time.monotonic() > deadline:
+                if over():
                     break
             self.respond(spread, weight, temperature[1])
         return done
 
-    def prices(self) -> Prices:
-        """The present prices in whole units."""
+    def multipliers(self) -> Multipliers:
+        """The present multipliers in whole units."""
         problem = self.problem
         price = self.price.astype(np.float64)
         price[problem.offset[1:] - 1] = 0  # of groups that can hold no row: not needed, and too large for whole units with large weights
         whole = np.rint(price * self.unit * SCALE).astype(np.int64)
-        return Prices(problem.l, problem.most, [whole[problem.part(p)] for p in range(len(problem.patterns))])
+        return Multipliers(problem.l, problem.most, [whole[problem.part(p)] for p in range(len(problem.patterns))])

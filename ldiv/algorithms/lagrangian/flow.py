@@ -1,0 +1,164 @@
+"""Rows flow, heights are whole: the exact program of a part of the table, by HiGHS.
+
+The heights lemma: with the heights H of the QI-groups whole and given, rows are a flow from cells through items (at most H rows of an SA value) into groups (at
+least l H rows, and k), and the vertices of a flow with whole bounds are whole. So only heights have to be branched on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Program", "Solution", "solve"]
+
+ENOUGH = 0.5  # stars are whole: a solution that is nearer to the bound than this is the best
+PERTURBATION = 0.4  # of the cost of all rows together, at the most: which of several best solutions is found is left to it, and nothing else
+NEARLY = 1e-4  # from a whole number
+
+
+@dataclass(frozen=True)
+class Program:
+    """Cells whose rows are to be published anew, in groups that hold others' rows besides.
+
+    Attributes
+    ----------
+    cell, item : ndarray of int64, shape (V,)
+        Of each variable: rows of this cell in that item.
+    cost : ndarray of float64, shape (V,)
+    rows : ndarray of int64
+        Of each cell.
+    group : ndarray of int64
+        The group of each item.
+    given : ndarray of int64
+        Rows of each item that stay.
+    size, height : ndarray of int64
+        Of each group's rows that stay.
+    start : ndarray of int64, shape (V,)
+        The rows as they are.
+    """
+
+    cell: NDArray[np.int64]
+    item: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    group: NDArray[np.int64]
+    given: NDArray[np.int64]
+    size: NDArray[np.int64]
+    height: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Rows of each variable, None where nothing was found; whether nothing is better; and how hard it was, in iterations of the simplex method."""
+
+    rows: NDArray[np.int64] | None
+    best: bool
+    work: int
+
+
+def solve(program: Program, l: int, k: int, nodes: int, seconds: float) -> Solution:
+    """The best rows for a program, from those it starts with, or the best met within so many nodes of the search. O(V) to set up."""
+    from scipy.sparse import coo_matrix  # here, not above: scipy doubles the start of the command
+
+    many, groups, cells, items = len(program.cell), len(program.size), len(program.rows), len(program.group)
+    variable, item, group = np.arange(many), np.arange(items), np.arange(groups)
+    below, enough = cells, cells + items  # where the rows of the heights, and of the sizes, begin
+    least = enough + groups if k > 1 else enough  # and those of the least size
+    parts = [
+        (np.ones(many), program.cell, variable),
+        (np.ones(many), below + program.item, variable),
+        (-np.ones(items), below + item, many + program.group),
+        (np.ones(many), enough + program.group[program.item], variable),
+        (-np.full(groups, float(l)), enough + group, many + group),
+    ]
+    low = [program.rows.astype(float), np.full(items, -np.inf), -program.size.astype(float)]
+    high = [program.rows.astype(float), -program.given.astype(float), np.full(groups, np.inf)]
+    if k > 1:  # a group in use has at least k rows, and no height needs to pass the rows there are
+        parts += [(np.ones(many), least + program.group[program.item], variable), (-np.full(groups, float(k)), least + group, many + groups + group)]
+        parts += [(np.ones(groups), least + groups + group, many + group)]
+        reach = float(program.rows.sum()) + program.height
+        parts += [(-reach, least + groups + group, many + groups + group)]
+        low += [-program.size.astype(float), np.full(groups, -np.inf)]
+        high += [np.full(groups, np.inf), np.zeros(groups)]
+    value, row, column = (np.concatenate(part) for part in zip(*parts, strict=True))
+    switches = groups if k > 1 else 0
+    shape = (sum(map(len, low)), many + groups + switches)
+    matrix = coo_matrix((value, (row, column)), shape=shape).tocsr()
+    top = program.height.copy()
+    np.maximum.at(top, program.group, program.given + np.bincount(program.item, weights=program.start, minlength=items).astype(np.int64))
+    used = (top > 0).astype(float)[:switches]
+    cost = np.concatenate([program.cost, np.zeros(groups + switches)])
+    bounds = (
+        np.concatenate([np.zeros(many), program.height.astype(float), np.zeros(switches)]),
+        np.concatenate([program.rows[program.cell].astype(float), np.full(groups, float(program.rows.sum()) + program.height), np.ones(switches)]),
+    )
+    start = np.concatenate([program.start.astype(float), top.astype(float), used])
+    whole = np.concatenate([np.zeros(many), np.ones(groups + switches)])
+    found, best, work = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), bounds, whole, start, nodes, seconds)
+    if found is None:
+        return Solution(None, best, work)
+    rows = np.rint(found[:many])
+    if np.abs(rows - found[:many]).max(initial=0) > NEARLY:  # a point between two vertices: the flow at its heights is whole
+        low_height, high_height = bounds
+        heights = np.rint(found[many:])
+        fixed = np.concatenate([low_height[:many], heights]), np.concatenate([high_height[:many], heights])
+        found, _, more = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), fixed, whole * 0, None, nodes, seconds)
+        work += more
+        if found is None or np.abs(np.rint(found[:many]) - found[:many]).max(initial=0) > NEARLY:
+            return Solution(None, best, work)
+        rows = np.rint(found[:many])
+    return Solution(rows.astype(np.int64), best, work)
+
+
+def _highs(
+    cost: NDArray[np.float64],
+    matrix: Any,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+    whole: NDArray[np.float64],
+    start: NDArray[np.float64] | None,
+    nodes: int,
+    seconds: float,
+) -> tuple[NDArray[np.float64] | None, bool, int]:
+    """A point, whether it is the best, and the iterations it took. Through highspy, which takes a point to start from; else through scipy."""
+    try:
+        import highspy
+    except ImportError:
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        options = {"mip_rel_gap": ENOUGH / max(float(cost @ start), 1.0) if start is not None else 0.0, "node_limit": nodes, "time_limit": seconds}
+        found = milp(cost, constraints=LinearConstraint(matrix, low, high), integrality=whole, bounds=Bounds(*bounds), options=options)
+        return found.x, found.status == 0, int(getattr(found, "mip_node_count", 0) or 0) * 100
+    solver: Any = highspy.Highs.__mro__[1]()  # the class itself greets on standard output as it is made, where a release may be written
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("mip_rel_gap", 0.0),
+        ("mip_abs_gap", ENOUGH),
+        ("mip_max_nodes", nodes),
+        ("time_limit", float(seconds)),
+    ):
+        solver.setOptionValue(name, value)
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(cost), len(low)
+    model.col_cost_, model.col_lower_, model.col_upper_ = cost, *bounds
+    model.row_lower_, model.row_upper_ = low, high
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
+    model.integrality_ = [highspy.HighsVarType.kInteger if w else highspy.HighsVarType.kContinuous for w in whole]
+    solver.passModel(model)
+    if start is not None:
+        known = highspy.HighsSolution()
+        known.col_value = start.tolist()
+        solver.setSolution(known)
+    solver.run()
+    info = solver.getInfo()
+    if info.primal_solution_status != 2:  # feasible
+        return None, False, int(info.simplex_iteration_count)
+    best = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return np.array(solver.getSolution().col_value), best, int(info.simplex_iteration_count)

@@ -1,0 +1,167 @@
+"""The search for a near-optimal release, stage by stage: the best release and the best bound so far stand at every moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv.algorithms.cascade import cascade
+from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
+from ldiv.algorithms.lagrangian.clock import Clock
+from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
+from ldiv.algorithms.lagrangian.neighbourhoods import Neighbourhoods
+from ldiv.algorithms.lagrangian.rounding import diving, rounding
+from ldiv.bounds import configuration
+from ldiv.bounds.certificate import Prices
+from ldiv.bounds.configuration import ConfigurationDual, ascend
+from ldiv.bounds.multipliers import SCALE, Ascent, DualProblem, Multipliers
+from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
+
+__all__ = ["FINE_STEP", "Search"]
+
+FINE_STEP = 0.02  # of the configuration ascent, once it has been near
+
+Progress = Callable[[str], None]
+
+
+class Search:
+    """What is known so far of one table: the best release, the best bound, and what the next stage starts from."""
+
+    def __init__(
+        self,
+        contingency: Contingency,
+        l: int,
+        seed: int | None,
+        threads: int | None,
+        clock: Clock,
+        gap: float | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.contingency, self.l, self.seed, self.threads, self.clock, self.ratio, self.progress = contingency, l, seed, threads, clock, gap, progress
+        self.best = cascade(contingency, l, seed=seed)  # never worse than this: other shares may round worse
+        self.bound = 0
+        self.prices: Prices | None = None
+        self.multipliers: Multipliers | None = None
+        self.problem: DualProblem | None = None
+        self.dual: ConfigurationDual | None = None
+        self.price: NDArray[np.float64] | None = None
+        self.sweeps = 0
+
+    @property
+    def goal(self) -> int:
+        """Stars that are few enough."""
+        return self.bound if self.ratio is None else max(self.bound, int(self.bound * self.ratio))
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything left to do, and time for it."""
+        return self.best.cost > self.goal and not self.clock.over()
+
+    def say(self, stage: str) -> None:
+        if self.progress is not None:
+            ratio = f", ratio {self.best.cost / self.bound:.4f}" if self.bound else ""
+            self.progress(f"{stage}: {self.best.cost:,} stars, bound {self.bound:,}{ratio}")
+
+    def take(self, release: Release) -> None:
+        if release.cost < self.best.cost:
+            self.best = release
+
+    def prove(self, bound: int, prices: Prices) -> None:
+        if bound > self.bound or self.prices is None:
+            self.bound, self.prices = bound, prices
+
+    def run(self, effort: Effort) -> None:
+        """All stages that an effort affords."""
+        if self.best.cost == 0 or self.l == 1 or not self.contingency.n:
+            return
+        quick = EFFORTS["default"]
+        with self.clock.stopped_by_interrupt(self.progress) if effort.patient else nullcontext():
+            self.linear(effort)
+            self.configurations(min(effort.prices, quick.prices), min(effort.looks, quick.looks), configuration.STEP)
+            if effort.patient:
+                self.configurations(effort.prices, effort.looks, FINE_STEP)
+
+    def linear(self, effort: Effort) -> None:
+        """Multipliers by dual ascent, whole rows by rounding and diving, then single rows."""
+        c, clock = self.contingency, self.clock
+        unit = unit_for(c.n)
+        coarse = c if unit == 1 else Contingency._made(c.codes, c.indptr, c.sensitive, c.count // unit, c.domains, c.sensitive_domain)
+        problem = self.problem = DualProblem(coarse, self.l, affordable(c, effort), self.threads, c.count)
+        ascent = Ascent(problem)
+        self.sweeps += ascent.run(coarse.count, sweeps_for(effort, self.l), HEAT, STEP, clock.over, self.progress)
+        self._linear_bound(ascent)
+        self.say("multipliers")
+        candidates = [rounding(problem, ascent)]  # from the softer shares: harder ones round worse
+        if effort.tolerance is not None:
+            self.sweeps += polish(problem, ascent, effort, clock.over, self._linear_bound, self.progress)
+        if effort.dives and not clock.over():
+            candidates.append(diving(problem, ascent, effort, clock.over, self.progress))
+        for state in candidates:
+            state.settle()
+        state = min(candidates, key=lambda state: state.cost)
+        if effort.rounds and not clock.over():
+            state.settle(effort.rounds)
+        self.take(state.in_rows(unit, c.count).release(c, self.seed))
+        self.say("rounding")
+
+    def _linear_bound(self, ascent: Ascent) -> int:
+        problem = ascent.problem
+        multipliers = ascent.multipliers()
+        bound = problem.bound(multipliers)
+        if self.multipliers is None or bound > self.bound:
+            self.multipliers = multipliers
+            least = problem.least(multipliers)
+            self.prove(bound, Prices(self.l, least, problem.most))
+            self.price = least / SCALE
+        return bound
+
+    def configurations(self, sweeps: int, looks: int, step: float) -> None:
+        """A price a cell by so many sweeps of the configuration ascent, then so many neighbourhoods where the gap sits."""
+        problem = self.problem
+        if problem is None or self.price is None or problem.contingency is not self.contingency or not sweeps or not self.open:
+            return  # or rows are in larger units
+        if self.dual is None:
+            self.dual = ConfigurationDual(problem)
+        self.price, _, done = ascend(
+            self.dual,
+            self.price,
+            sweeps,
+            step=step,
+            support=looks > 0,
+            goal=self.best.cost,
+            over=self.clock.over,
+            progress=None if self.progress is None else lambda bound: self.progress(f"prices: bound {bound:,.0f}"),  # type: ignore[misc]
+        )
+        self.sweeps += done
+        proven = self.dual.proven(self.price)
+        if proven is not None:
+            self.prove(*proven)
+        self.say("prices")
+        if looks and self.open:
+            self._look_around(looks)
+
+    def _look_around(self, looks: int) -> None:
+        assert self.dual is not None and self.price is not None and self.dual.share is not None
+        around = Neighbourhoods(self.best, self.dual, self.price, self.dual.share)
+        fixed = self.best.cost - around.cost
+        around.improve(
+            looks,
+            goal=self.goal - fixed,
+            clock=self.clock,
+            progress=None if self.progress is None else lambda cost: self.progress(f"neighbourhoods: {cost + fixed:,} stars, bound {self.bound:,}"),  # type: ignore[misc]
+        )
+        self.take(around.result())
+        self.say("neighbourhoods")
+
+    def release(self) -> Release:
+        """The best release, with the best bound and its proof."""
+        info: dict[str, Any] = {**self.best.info, "bound": min(self.bound, self.best.cost), "sweeps": self.sweeps}
+        if self.prices is not None:
+            info["prices"] = self.prices
+        return replace(self.best, algorithm="lagrangian", info=info)

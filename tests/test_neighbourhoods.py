@@ -1,0 +1,152 @@
+"""Neighbourhoods: the heights lemma, the address of every star of the gap, and releases that only get better."""
+
+import itertools
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from strategies import tables
+
+import ldiv
+from ldiv.algorithms.lagrangian import flow
+from ldiv.algorithms.lagrangian.clock import Clock
+from ldiv.algorithms.lagrangian.flow import Program, solve
+from ldiv.algorithms.lagrangian.neighbourhoods import Neighbourhoods
+from ldiv.bounds.configuration import ConfigurationDual, ascend
+from ldiv.bounds.multipliers import DualProblem
+
+
+def around(data, l, seed=0, algorithm="cascade"):
+    """A release's neighbourhoods over every pair of cell and pattern, at random prices."""
+    release = ldiv.solve(data, l, algorithm=algorithm)
+    dual = ConfigurationDual(DualProblem(data.contingency, l, data.d), threads=1)
+    price = np.random.default_rng(seed).random(len(data.contingency.count)) * data.d
+    return release, dual, price, Neighbourhoods(release, dual, price, np.ones(dual.problem.item.shape, dtype=np.float32))
+
+
+@settings(deadline=None, max_examples=80)
+@given(tables(max_rows=25, max_d=3), st.integers(0, 100))
+def test_every_star_of_the_gap_has_an_address(table, seed):
+    data, l = table
+    release, dual, price, near = around(data, l, seed)
+    gap = near.gap()
+    value, _ = dual(price)
+    assert near.cost == release.stars
+    assert gap.min(initial=0) > -1e-9 and gap.sum() <= release.stars - value + 1e-6
+    untouched = sum(g.sum() for g in dual.gain) - np.concatenate(dual.gain)[near.group_number].sum()  # groups that are in no pair
+    assert gap.sum() + untouched == pytest.approx(release.stars - value, abs=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables(max_rows=14, max_d=2, max_size=3), st.integers(0, 1000))
+def test_at_whole_heights_rows_are_a_flow_with_whole_vertices(table, seed):
+    """The heights lemma: for any whole heights and any costs the linear program has a whole best vertex (or none at all)."""
+    data, l = table
+    *_, near = around(data, l)
+    rng = np.random.default_rng(seed)
+    pairs, cells = len(near.rows), len(near.dual.count)
+    heights = rng.integers(0, 4, len(near.group_number))
+    equal = np.zeros((cells, pairs))
+    equal[near.cell, np.arange(pairs)] = 1
+    below = np.zeros((len(near.group_of_item), pairs))
+    below[near.item, np.arange(pairs)] = 1
+    enough = np.zeros((len(heights), pairs))
+    enough[near.group, np.arange(pairs)] = -1
+    solved = linprog(
+        rng.random(pairs),
+        A_ub=np.vstack([below, enough]),
+        b_ub=np.concatenate([heights[near.group_of_item], -l * heights]),
+        A_eq=equal,
+        b_eq=near.dual.count,
+        method="highs-ds",
+    )
+    assert solved.status in (0, 2)
+    if solved.status == 0:
+        assert np.abs(solved.x - np.rint(solved.x)).max(initial=0) < 1e-7
+
+
+@pytest.mark.parametrize("through", ["highspy", "scipy"])
+@settings(deadline=None, max_examples=25)
+@given(table=tables(max_rows=6, max_d=2, max_size=3, max_m=4, max_l=3))
+def test_a_neighbourhood_of_everything_is_the_optimum(table, through):
+    data, l = table
+    release, _, _, near = around(data, l)
+    part = near.part(np.arange(len(near.dual.count)))
+    with pytest.MonkeyPatch.context() as patch:
+        if through == "scipy":
+            patch.setitem(__import__("sys").modules, "highspy", None)
+        found = solve(part.program, l, 1, 10_000, 60.0)
+    assert found.best and near.apply(part, found.rows) >= 0
+    best = oracle.fewest_stars(oracle.rows_of(data.codes, data.sensitive), l)
+    assert near.cost == best == ldiv.Release.verify(near.result()).stars
+
+
+def test_a_least_size_of_groups():
+    """Two cells of three rows and one of two, k = 3: the two alone would be too few."""
+    program = Program(
+        cell=np.array([0, 0, 1, 1]),
+        item=np.array([0, 2, 1, 3]),
+        cost=np.array([0.0, 1.0, 0.0, 1.0]),
+        rows=np.array([1, 1]),
+        group=np.array([0, 0, 1, 1]),
+        given=np.array([0, 0, 2, 2]),
+        size=np.array([0, 4]),
+        height=np.array([0, 2]),
+        start=np.array([0, 1, 0, 1]),
+    )
+    assert solve(program, 2, 1, 100, 10.0).rows.tolist() == [1, 0, 1, 0]
+    assert solve(program, 2, 3, 100, 10.0).rows.tolist() == [0, 1, 0, 1]
+
+
+def test_only_better_and_the_same_with_any_threads():
+    data = ldiv.datasets.load("acs2018", sensitive="Occupation", qi=["Gender", "Race", "MaritalStatus"])
+    release = ldiv.solve(data, 6, algorithm="lagrangian", effort="fast")
+    costs = []
+    for threads in (1, 2):
+        dual = ConfigurationDual(DualProblem(data.contingency, 6, data.d), threads=threads)
+        price, bound, _ = ascend(dual, release.proof.prices.value / 2**20, 60, support=True)
+        near = Neighbourhoods(release, dual, price, dual.share)
+        assert near.cost == release.stars
+        near.improve(24)
+        better = ldiv.Release.verify(near.result())
+        assert bound <= better.stars == near.cost < release.stars
+        costs.append((near.cost, near.rows.tolist()))
+    assert costs[0] == costs[1]
+
+
+def test_what_no_longer_fits_is_not_applied():
+    data = ldiv.datasets.load("acs2018", sensitive="Occupation", qi=["Gender", "Race"]).head(600)
+    _, _, _, near = around(data, 4)
+    cells = np.flatnonzero(near.choice)[:30]
+    part = near.part(cells)
+    worse = np.zeros_like(part.program.start)
+    worse[np.unique(part.program.cell, return_index=True)[1]] = part.program.rows  # all rows in the first pair of their cell: no stars, not eligible
+    before = near.rows.copy(), near.given.copy()
+    assert near.apply(part, worse) == 0 and all(np.array_equal(x, y) for x, y in zip(before, (near.rows, near.given), strict=True))
+
+
+def test_time_gap_and_interrupts():
+    assert not Clock().over() and Clock(0.0).left <= 0 and flow.ENOUGH < 1
+    clock = Clock(1000.0)
+    said = []
+    import os
+    import signal
+
+    with clock.stopped_by_interrupt(said.append):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in itertools.repeat(None, 1000):
+            if clock.over():
+                break
+        assert clock.over() and "kept" in said[0]
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(10**6):
+                pass
+    data = ldiv.datasets.load("acs2018", sensitive="Occupation", qi=["Gender", "Race", "MaritalStatus"])
+    loose, tight = (ldiv.solve(data, 6, gap=gap) for gap in (1.5, None))
+    assert loose.certificate.ratio <= 1.5 and tight.stars <= loose.stars
+    with pytest.raises(ldiv.InputError, match="gap"):
+        ldiv.solve(data, 6, gap=0.9)
