@@ -199,7 +199,25 @@ def test_exact_carries_its_own_bound(tmp_path):
     if verdict.proven < verdict.bound:
         assert not verdict and not verdict.checkable and "NOT RE-CHECKABLE" in str(verdict) and "by exhaustive search" in str(verdict)
     protected = ldiv.solve(ldiv.Microdata.from_codes([[k // 6, k] for k in range(12)], [0, 1, 2] * 4), 2, algorithm="exact", protect=["A1"])
-    assert protected.certificate.proof == "counting"  # what is proven of protected releases is not proven of all
+    assert protected.certificate.prices is None or protected.certificate.prices.protected == (0,)  # what is proven of these is not proven of all
+
+
+def test_protected_columns_and_several_sensitive_ones_are_proven_too(tmp_path):
+    frame = ldiv.datasets.load_frame("acs2018")
+    qi = ["Gender", "Race", "MaritalStatus"]
+    plain = ldiv.anonymize(frame, qi, "Income", 6)
+    kept = ldiv.anonymize(frame, qi, "Income", 6, protect=["Gender"])
+    both = ldiv.anonymize(frame, qi, ["Income", "Occupation"], 6)
+    more = ldiv.anonymize(frame, qi, "Income", 6, also=[ldiv.KAnonymity(20)])
+    for name, release in (("plain", plain), ("kept", kept), ("both", both), ("more", more)):
+        claim = release.certificate
+        assert claim.proof == "prices" and claim.bound >= plain.certificate.bound * 0.99
+        ldiv.save_certificate(claim, tmp_path / f"{name}.npz", l=6, qi=qi, sensitive="Income", rows=plain.n)
+        verdict = certify(frame, tmp_path / f"{name}.npz")
+        assert verdict and verdict.proven == claim.bound
+        assert ("that stars no value of Gender" in str(verdict)) == (name == "kept") == ("protected" in str(claim))
+    assert kept.certificate.bound > plain.certificate.bound and kept.certificate.ratio < 1.1  # fewer releases are left: their bound is higher
+    assert not kept.stars_by_attribute["Gender"]
 
 
 def test_the_file_is_private(tmp_path):

@@ -20,3 +20,19 @@ def respond(
     gain: NDArray[np.float64],
     share: NDArray[np.float32] | None = ...,
 ) -> float: ...
+def forced(
+    item: NDArray[np.int32],
+    group_of_item: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    order: NDArray[np.int32],
+    stars: float,
+    sensitive: NDArray[np.int32],
+    m: int,
+    count: NDArray[np.int64],
+    price: NDArray[np.float64],
+    l: int,
+    k: int,
+    height: NDArray[np.int64],
+    gain: NDArray[np.float64],
+    loss: NDArray[np.float64],
+) -> None: ...

@@ -118,7 +118,8 @@ class Certificate:
     def __str__(self) -> str:
         if self.contradiction:
             return f"{self.stars:,} stars against a bound of {self.bound:,}: a contradiction, one of the two is wrong"
-        return f"{self.stars:,} stars, no release has fewer than {self.bound:,} (ratio {self.ratio:.4f}, proof: {self.proof})"
+        which = " that stars no protected column" if self.prices is not None and self.prices.protected else ""
+        return f"{self.stars:,} stars, no release{which} has fewer than {self.bound:,} (ratio {self.ratio:.4f}, proof: {self.proof})"
 
 
 def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -> None:

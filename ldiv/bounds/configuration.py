@@ -103,6 +103,33 @@ class ConfigurationDual:
         value, _ = self(whole / SCALE)
         return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k)
 
+    def forced(self, price: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The bound of these prices, and for each pattern and cell, shape (P, C), by how much it rises if a row of the cell is published in the pattern.
+
+        A pair at which both together pass the stars of a release is in no better one. O(patterns * cells) looks at groups' dearest cells.
+        """
+        value, _ = self(price)
+        c, problem = self.contingency, self.problem
+        loss = np.empty(problem.item.shape)
+        for p in range(len(self.stars)):
+            _configuration.forced(
+                problem.item[p],
+                self.group_of_item[p],
+                self.starts[p],
+                self.order,
+                self.stars[p],
+                c.sensitive,
+                c.m,
+                self.count,
+                price,
+                self.l,
+                self.k,
+                self.height[p],
+                self.gain[p],
+                loss[p],
+            )
+        return value, loss
+
 
 STEP = 0.05  # of the prices, in stars of mean weight
 FALL = 0.1  # of the steps from the first sweep to the last

@@ -51,6 +51,10 @@ class Verdict:
         The bound that was proved again, from the table alone.
     rows : int
         Of the table.
+    protected : tuple
+        Columns that the releases it is about do not star.
+    k : int
+        The least size of their groups.
     """
 
     l: int
@@ -62,6 +66,8 @@ class Verdict:
     proof: str
     proven: int
     rows: int
+    protected: tuple[Any, ...] = ()
+    k: int = 1
 
     @property
     def contradiction(self) -> bool:
@@ -77,7 +83,9 @@ class Verdict:
         return self.proven >= self.bound and not self.contradiction
 
     def __str__(self) -> str:
-        about = f"no {self.l}-diverse release on {', '.join(map(str, self.qi))} (sensitive: {self.sensitive}) has fewer than"
+        which = f" that stars no value of {', '.join(map(str, self.protected))}" if self.protected else ""
+        which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
+        about = f"no {self.l}-diverse release on {', '.join(map(str, self.qi))} (sensitive: {self.sensitive}){which} has fewer than"
         if self.weights:  # chosen by whoever made the certificate: said with every number
             counted = ", ".join(f"{weight:,} in {name}" for name, weight in self.weights.items())
             about = f"with stars counted {counted}, {about}"
@@ -125,7 +133,9 @@ def judge(data: Microdata, claim: Certificate, about: dict[str, Any], where: str
     if rows is not None and rows != data.n:
         raise InputError(f"{where}: the certificate is of a table with {rows:,} rows, this one has {data.n:,}")
     data = data.weighted(weights) if weights else data
-    return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, verify_certificate(data, claim, l), data.n)
+    proven = verify_certificate(data, claim, l)
+    protected, k = (tuple(qi[j] for j in claim.prices.protected), claim.prices.k) if claim.prices is not None else ((), 1)
+    return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k)
 
 
 def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, int, dict[Any, int], int | None]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.algorithms import Algorithm
+from ldiv.bounds.certificate import Prices
+from ldiv.bounds.proof import prove
 from ldiv.release.builder import Entries
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -38,8 +40,8 @@ def solve_protected(
     """Solve each part of the table with equal protected values by itself, on the other attributes.
 
     A group that keeps the protected columns lies within one part, so nothing is lost: the best releases of the parts together are the best
-    release that stars no protected column, and so are their bounds (``info["bound"]`` where the algorithm proves one). Every part must be
-    l-eligible: :func:`ldiv.constraints.enforce.possible` says so before.
+    release that stars no protected column, and so are their bounds, where the algorithm proves one: its prices, side by side, prove it of the whole
+    table's releases that star no protected column (:class:`ldiv.bounds.certificate.Prices`). Every part must be l-eligible: :func:`ldiv.constraints.enforce.possible` says so before.
     """
     c = contingency
     free = [j for j in range(c.d) if j not in kept]
@@ -48,7 +50,8 @@ def solve_protected(
     order = np.argsort(part_of_cell, kind="stable")
     ends = np.searchsorted(part_of_cell[order], np.arange(len(first) + 1))
     entries = Entries()
-    bound: int | None = 0
+    price = np.zeros(len(c.count), dtype=np.int64)
+    most, proven = 1, True
     for p in range(len(first)):
         mine = np.zeros_like(c.count)
         chosen = order[ends[p] : ends[p + 1]]
@@ -65,6 +68,15 @@ def solve_protected(
         release = Release.verify(algorithm.solve(part, l, seed=seed, **options))
         group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
         entries.add(group, cells[release.cell], release.count, release.groups)
-        bound = bound + release.info["bound"] if bound is not None and "bound" in release.info else None
-    info = {} if bound is None else {"bound": bound}
-    return entries.release(c, l=l, algorithm=algorithm.name, info={**info, "protected": tuple(c.domains[j].name for j in kept)})
+        proof = release.proof
+        if release.cost == 0 and proof is None:
+            continue  # nothing to prove, and prices of 0 prove it
+        proven = proven and proof is not None and proof.prices is not None
+        if proven:
+            most = max(most, proof.prices.most)
+            price[cells] = proof.prices.value
+    info: dict[str, Any] = {"protected": tuple(c.domains[j].name for j in kept)}
+    if proven:
+        prices = Prices(l, price, most, protected=tuple(kept))
+        info.update(bound=prove(c, prices, l), prices=prices)  # what parts prove by themselves is rounded up once for each
+    return entries.release(c, l=l, algorithm=algorithm.name, info=info)

@@ -92,7 +92,7 @@ def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Rel
         np.ones(len(cell), dtype=np.int64),
         l=release.l,
         algorithm=release.algorithm,
-        info=after_merging(release.info, other_cells=True),
+        info=after_merging(release.info),
     )
 
 

@@ -38,7 +38,7 @@ class Proof:
     bound : int
         On the stars (times weights) of every release.
     prices : Prices or None
-        The multipliers that prove it.
+        What proves it.
     exact : bool
         Whether exhaustive search proved more than they do.
     """
@@ -63,6 +63,6 @@ def proof_of(info: Mapping[str, Any]) -> Proof | None:
     return Proof(info["bound"], info.get("prices"), exact)
 
 
-def after_merging(info: Mapping[str, Any], *, other_cells: bool = False) -> dict[str, Any]:
-    """What stays true of a release whose groups were merged: no longer TP's phases; nor prices, where its cells are others."""
-    return {key: value for key, value in info.items() if key != "phase" and not (other_cells and key == "prices")}
+def after_merging(info: Mapping[str, Any]) -> dict[str, Any]:
+    """What stays true of a release whose groups were merged: no longer TP's phases. A bound stays one: fewer releases are left."""
+    return {key: value for key, value in info.items() if key != "phase"}

@@ -16,6 +16,7 @@ cdef struct Group:
     count_t* room           # scratch, by SA value: valid where `seen` is `now`
     count_t* seen
     count_t now
+    index_t forced          # -1 for none
 
 
 cdef struct Table:
@@ -37,14 +38,21 @@ cdef inline bint pays(double price, double stars) noexcept nogil:
 
 cdef double value_at(Group* group, const Table* table, count_t h, count_t* usage, float* share) noexcept nogil:
     """The profit of the best set of height at most h with at least so many rows as that height takes: rows by falling profit, at most h a value, while
-    they pay or are needed. Adds its rows to `usage` and `share` where these are given. NEVER where there are not so many rows."""
+    they pay or are needed; a row of the group's `forced` cell before all others, if there is one. Adds its rows to `usage` and `share` where these are
+    given. NEVER where there are not so many rows."""
     cdef row_t i = 0
-    cdef count_t taken = 0, take, need = rows_for(table, h)
+    cdef count_t taken = 0, take, there, need = rows_for(table, h)
     cdef double value = 0
     cdef index_t c
     cdef code_t v
     cdef bint paying
     group.now += 1
+    if group.forced >= 0:
+        if h < 1:
+            return NEVER
+        v = table.sensitive[group.forced]
+        group.seen[v], group.room[v] = group.now, h - 1
+        taken, value = 1, table.price[group.forced] - group.stars
     for i in range(group.cells):
         c = group.cell[i]
         paying = pays(table.price[c], group.stars)
@@ -53,7 +61,8 @@ cdef double value_at(Group* group, const Table* table, count_t h, count_t* usage
         v = table.sensitive[c]
         if group.seen[v] != group.now:
             group.seen[v], group.room[v] = group.now, h
-        take = table.count[c] if table.count[c] < group.room[v] else group.room[v]
+        there = table.count[c] - (c == group.forced)
+        take = there if there < group.room[v] else group.room[v]
         if not paying and take > need - taken:
             take = need - taken
         if take > 0:
@@ -133,7 +142,7 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
     end = <row_t*>malloc((groups + 1) * sizeof(row_t))
     group.room = <count_t*>malloc(m * sizeof(count_t))
     group.seen = <count_t*>calloc(m, sizeof(count_t))
-    group.now, group.stars = 0, stars
+    group.now, group.stars, group.forced = 0, stars, -1
     try:
         if listed == NULL or end == NULL or group.room == NULL or group.seen == NULL:
             raise MemoryError()
@@ -162,3 +171,54 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
         free(group.room)
         free(group.seen)
     return total
+
+
+def forced(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
+           const index_t[::1] order not None, double stars, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
+           const double[::1] price not None, count_t l, count_t k, const count_t[::1] height not None, const double[::1] gain not None,
+           double[::1] loss not None):
+    """What the bound gains if a row of a cell has to be published in this pattern: what its group gains less its best set with such a row.
+
+    Arguments as in :func:`respond`, after it; `loss` is written for each cell, infinity where its group can hold no row. For each cell a look at the
+    dearest of its group for each height that is tried.
+    """
+    cdef row_t cells = item.shape[0], groups = gain.shape[0] - 1, at, i
+    cdef index_t g, c
+    cdef row_t* end
+    cdef index_t* listed
+    cdef double best
+    cdef Group group
+    cdef Table table
+    if cells == 0:
+        return
+    table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
+    listed = <index_t*>malloc(cells * sizeof(index_t))
+    end = <row_t*>malloc((groups + 1) * sizeof(row_t))
+    group.room = <count_t*>malloc(m * sizeof(count_t))
+    group.seen = <count_t*>calloc(m, sizeof(count_t))
+    group.now, group.stars = 0, stars
+    try:
+        if listed == NULL or end == NULL or group.room == NULL or group.seen == NULL:
+            raise MemoryError()
+        with nogil:
+            for g in range(groups + 1):
+                end[g] = starts[g]
+            for at in range(cells):
+                g = group_of_item[item[order[at]]]
+                listed[end[g]] = order[at]
+                end[g] += 1
+            for g in range(groups + 1):
+                group.cell, group.cells = listed + starts[g], starts[g + 1] - starts[g]
+                for i in range(group.cells):
+                    c = group.cell[i]
+                    loss[c] = -NEVER
+                    if g < groups:
+                        group.forced = c
+                        best = value_at(&group, &table, best_height(&group, &table, height[g] if height[g] > 0 else 1), NULL, NULL)
+                        if best > NEVER:
+                            loss[c] = gain[g] - best
+    finally:
+        free(listed)
+        free(end)
+        free(group.room)
+        free(group.seen)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 __all__ = ["Program", "Solution", "solve"]
 
-ENOUGH = 0.5  # stars are whole: a solution that is nearer to the bound than this is the best
 PERTURBATION = 0.4  # of the cost of all rows together, at the most: which of several best solutions is found is left to it, and nothing else
 NEARLY = 1e-4  # from a whole number
 
@@ -131,7 +130,7 @@ def _highs(
     except ImportError:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        options = {"mip_rel_gap": ENOUGH / max(float(cost @ start), 1.0) if start is not None else 0.0, "node_limit": nodes, "time_limit": seconds}
+        options = {"mip_rel_gap": 0.0, "node_limit": nodes, "time_limit": seconds}
         found = milp(cost, constraints=LinearConstraint(matrix, low, high), integrality=whole, bounds=Bounds(*bounds), options=options)
         return found.x, found.status == 0, int(getattr(found, "mip_node_count", 0) or 0) * 100
     solver: Any = highspy.Highs.__mro__[1]()  # the class itself greets on standard output as it is made, where a release may be written
@@ -139,7 +138,7 @@ def _highs(
         ("output_flag", False),
         ("threads", 1),
         ("mip_rel_gap", 0.0),
-        ("mip_abs_gap", ENOUGH),
+        ("mip_abs_gap", 1e-6),  # with larger ones it ends too early, with less than they allow
         ("mip_max_nodes", nodes),
         ("time_limit", float(seconds)),
     ):
@@ -150,7 +149,7 @@ def _highs(
     model.row_lower_, model.row_upper_ = low, high
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
-    model.integrality_ = [highspy.HighsVarType.kInteger if w else highspy.HighsVarType.kContinuous for w in whole]
+    model.integrality_ = [highspy.HighsVarType.kInteger if w else highspy.HighsVarType.kImplicitInteger for w in whole]
     solver.passModel(model)
     if start is not None:
         known = highspy.HighsSolution()

@@ -182,6 +182,7 @@ class Neighbourhoods:
         clock = clock or Clock()
         done, batches, patience = 0, 0, 0
         weight = np.zeros(0)
+        everything = np.count_nonzero(self.choice)
         threads = self.dual.threads
         with nullcontext() if threads == 1 else ThreadPoolExecutor(min(threads, TOGETHER)) as pool:
             spread = map if pool is None else pool.map
@@ -205,6 +206,8 @@ class Neighbourhoods:
                     if not gain:
                         weight[seed] *= 0.5
                 done += len(seeds)
+                if all(len(part.program.rows) == everything for part in parts) and any(solution.best for solution in found):
+                    break  # there is no larger neighbourhood
                 work = np.mean([solution.work for solution in found]) if found else 0
                 if work < EASY and all(solution.best for solution in found):
                     self.size = min(LARGEST, int(self.size * 1.15) + 1)

@@ -14,6 +14,7 @@ from ldiv.algorithms.cascade import cascade
 from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
+from ldiv.algorithms.lagrangian.flow import solve
 from ldiv.algorithms.lagrangian.neighbourhoods import Neighbourhoods
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
@@ -26,6 +27,10 @@ from ldiv.table.contingency import Contingency
 __all__ = ["FINE_STEP", "Search"]
 
 FINE_STEP = 0.02  # of the configuration ascent, once it has been near
+WHOLE = 1 << 22  # patterns times cells up to which the whole program is looked at
+CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
+SLACK = 1e-6  # of sums of doubles
+NODES, PAIRS, PATIENT = 300, 5_000, 20.0  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]
 
@@ -52,6 +57,7 @@ class Search:
         self.dual: ConfigurationDual | None = None
         self.price: NDArray[np.float64] | None = None
         self.sweeps = 0
+        self.optimal = False
 
     @property
     def goal(self) -> int:
@@ -61,7 +67,7 @@ class Search:
     @property
     def open(self) -> bool:
         """Whether there is anything left to do, and time for it."""
-        return self.best.cost > self.goal and not self.clock.over()
+        return not self.optimal and self.best.cost > self.goal and not self.clock.over()
 
     def say(self, stage: str) -> None:
         if self.progress is not None:
@@ -84,7 +90,9 @@ class Search:
         with self.clock.stopped_by_interrupt(self.progress) if effort.patient else nullcontext():
             self.linear(effort)
             self.configurations(min(effort.prices, quick.prices), min(effort.looks, quick.looks), configuration.STEP)
-            if effort.patient:
+            if effort.looks:
+                self.solve_whole(NODES, PAIRS)
+            if effort.patient and not self.optimal:
                 self.configurations(effort.prices, effort.looks, FINE_STEP)
 
     def linear(self, effort: Effort) -> None:
@@ -131,7 +139,7 @@ class Search:
         self.price, _, done = ascend(
             self.dual,
             self.price,
-            sweeps,
+            sweeps * min(LONGER, max(1, CHEAP // problem.item.size)),
             step=step,
             support=looks > 0,
             goal=self.best.cost,
@@ -159,9 +167,35 @@ class Search:
         self.take(around.result())
         self.say("neighbourhoods")
 
+    def candidates(self, most: int) -> NDArray[np.bool_] | None:
+        """Pairs of pattern and cell, shape (P, C), that a release of at most `most` stars can use: a row in another lifts the bound above that. None where
+        nothing is known, or not of every pattern."""
+        problem = self.problem
+        if problem is None or self.dual is None or self.price is None or problem.most < problem.contingency.d:
+            return None
+        bound, loss = self.dual.forced(self.price)
+        return np.asarray(loss <= most + SLACK - bound)
+
+    def solve_whole(self, nodes: int, pairs: int) -> None:
+        """Where at most so many pairs can be in a better release: the program of the whole table. What it ends with is the optimum, or stays open."""
+        if self.dual is None or self.price is None or not self.open or self.dual.problem.item.size > WHOLE:
+            return
+        chosen = self.candidates(self.best.cost - 1)
+        if chosen is None or np.count_nonzero(chosen) > pairs:
+            return
+        around = Neighbourhoods(self.best, self.dual, self.price, chosen)
+        part = around.part(np.flatnonzero(np.diff(around.of_cell)))
+        found = solve(part.program, self.l, 1, nodes, min(self.clock.left, PATIENT))
+        if found.rows is not None and around.apply(part, found.rows):
+            self.take(around.result())
+        self.optimal = found.best
+        self.say("whole program")
+
     def release(self) -> Release:
         """The best release, with the best bound and its proof."""
         info: dict[str, Any] = {**self.best.info, "bound": min(self.bound, self.best.cost), "sweeps": self.sweeps}
         if self.prices is not None:
             info["prices"] = self.prices
+        if self.optimal or self.bound >= self.best.cost:
+            info["optimal"] = True
         return replace(self.best, algorithm="lagrangian", info=info)
