@@ -120,6 +120,12 @@ def test_every_line_of_the_map_names_what_is_there():
                 ), f"{place}: no {function} in {file}"
 
 
+def test_files_that_the_documents_name_are_there():
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for name in re.findall(r"`((?:ldiv|ext|experiments|tests|tools|docs)/[\w./]*)", path.read_text()):
+            assert (ROOT / name).exists(), f"{path.name}: no {name}"
+
+
 def test_the_map_holds_all_figures_sections_and_results():
     places = " ".join(place for place, _ in rows_of_map())
     for number in range(2, 9):
