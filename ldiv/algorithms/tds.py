@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ldiv._kernels.topdown import least_ratios, split_runs
 from ldiv.algorithms import register
 from ldiv.errors import InputError
+from ldiv.release.builder import merged
 from ldiv.release.recoding import Vocabulary
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -192,14 +193,4 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
         shown = {int(v): vocabulary.publish(tree.codes(int(v)), tree.text[v]) for v in np.unique(state.node[:, j])}
         published[:, j] = [shown[int(v)] for v in state.node[:, j]]
         subdomains.append(vocabulary.subdomains)
-    return Release.from_entries(
-        c,
-        group[c.group_of_cell],
-        np.arange(len(c.count), dtype=np.int32),
-        c.count,
-        l=l,
-        algorithm="tds",
-        published=published,
-        subdomains=subdomains,
-        info={"specialisations": steps},
-    )
+    return merged(c, group, published, subdomains, l=l, algorithm="tds", info={"specialisations": steps})
