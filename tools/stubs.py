@@ -5,7 +5,9 @@ A memoryview is an array of its element type, a C number an int or a float. What
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -92,9 +94,22 @@ def stub(path: Path) -> str:
     return "\n".join([doc, "", *start, *([""] + imports if imports else []), body])
 
 
+def squeezed(text: str) -> str:
+    """What is left of a stub when its layout is left out."""
+    return re.sub(r"[\s,]", "", text)
+
+
 def main() -> int:
+    """Write the stubs that say something else than their kernels; their layout is ruff's."""
+    written = []
     for path in sorted(KERNELS.glob("*.pyx")):
-        (STUBS / f"{path.stem}.pyi").write_text(stub(path))
+        there, text = STUBS / f"{path.stem}.pyi", stub(path)
+        if not there.exists() or squeezed(there.read_text()) != squeezed(text):
+            there.write_text(text)
+            written.append(str(there))
+            print(there.relative_to(ROOT))
+    if written and importlib.util.find_spec("ruff"):
+        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *written], check=True)
     return 0
 
 
