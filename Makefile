@@ -24,8 +24,8 @@ endif
 PYTHON_HERE = $(CURDIR)/$(BIN)/python
 SDIST_TESTS = tests/test_kernels.py tests/test_contract.py tests/test_frames.py tests/test_fuzz.py tests/test_boundary.py ldiv/table README.md
 KERNELS = $(wildcard ext/ldiv/_kernels/*.pyx ext/ldiv/_kernels/*.pxd)
-# With the environment's own Cython, so that kernels which are up to date are not built again.
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable
+# Without kernels, which an editable install would all build anew; build_ext builds those that changed.
+INSTALL = LDIV_NO_KERNELS=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable
 
 .PHONY: reproduce full test build coverage lint mutants debug sanitize oldest package dist docs bench bench-html clean
 

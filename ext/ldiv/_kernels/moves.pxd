@@ -38,7 +38,7 @@ cdef class Word:
     cdef int meet(self, State run, index_t g) except -1 nogil
     cdef int move(self, State run, index_t g, index_t c, count_t many) except -1 nogil
     cdef int choose(self, index_t c) except -1 nogil
-    cdef bint level(self, State run) except -1 nogil
+    cdef bint alike(self, State run) except -1 nogil
     cdef count_t repeats(self, State run, const signed char[::1] listed, bint everyone) except -1 nogil
     cdef int repeat(self, State run, count_t many) except -1 nogil
     cdef int absorb(self, State run, Word word, count_t many) except -1 nogil

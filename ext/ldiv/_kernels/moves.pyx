@@ -81,7 +81,7 @@ cdef class Word:
             self.chosen_length += 1
         return 0
 
-    cdef bint level(self, State run) except -1 nogil:
+    cdef bint alike(self, State run) except -1 nogil:
         """Whether all preferred values rose alike, which must be if the run is to be repeated for long: cheap to see."""
         cdef row_t i
         cdef count_t rise
@@ -144,7 +144,7 @@ cdef class Word:
                 v = run.sensitive[self.chosen_cell[i]]
                 top = run.residue[v] if run.residue[v] > top else top
                 rise = self.raised[v]
-            if not self.level(run):
+            if not self.alike(run):
                 return 0
             for u in range(<code_t>run.residue.shape[0]):
                 if not listed[u] or self.raised[u] >= rise:

@@ -168,7 +168,7 @@ cdef class Phases(State):
         """After a decision: repeat the word as often as it would be repeated, or let it grow, or begin another."""
         cdef count_t many
         self.decisions += 1
-        if self.inner.level(self):
+        if self.inner.alike(self):
             many = self.inner.repeats(self, self.listed, everyone)
             if many > 0:
                 self.inner.repeat(self, many)
