@@ -23,7 +23,9 @@ BIN = $(VENV)/bin
 endif
 PYTHON_HERE = $(CURDIR)/$(BIN)/python
 SDIST_TESTS = tests/test_kernels.py tests/test_contract.py tests/test_frames.py tests/test_fuzz.py tests/test_boundary.py ldiv/table README.md
-SOURCES = pyproject.toml setup.py $(wildcard ext/ldiv/_kernels/*.pyx ext/ldiv/_kernels/*.pxd)
+KERNELS = $(wildcard ext/ldiv/_kernels/*.pyx ext/ldiv/_kernels/*.pxd)
+# Without kernels, which an editable install would all build anew; build_ext builds those that changed.
+INSTALL = LDIV_NO_KERNELS=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable
 
 .PHONY: reproduce full test build coverage lint mutants debug sanitize oldest package dist docs bench bench-html clean
 
@@ -42,10 +44,16 @@ full: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest
 
-# The environment is remade when the build or the list of dependencies changes.
-$(VENV)/installed: $(SOURCES)
+# The environment is remade when the build or the list of dependencies changes, kernels when one of them does.
+BUILD_NEEDS = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
+$(VENV)/environment: pyproject.toml setup.py
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python -c '$(BUILD_NEEDS)')
+	$(INSTALL) '.[test]'
+	touch $@
+
+$(VENV)/installed: $(VENV)/environment $(KERNELS)
+	$(BIN)/python setup.py -q build_ext --inplace
 	touch $@
 
 build: $(VENV)/installed
@@ -114,12 +122,12 @@ dist: package
 	done
 
 docs: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(INSTALL) '.[docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
 
 bench: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(INSTALL) '.[bench]'
 	$(BIN)/python -m experiments.benchmarks
 	$(BIN)/python -m experiments.benchmarks.grid
 	$(BIN)/asv machine --yes > /dev/null

@@ -8,6 +8,8 @@ Modes, chosen by the environment and stamped in build/mode so that a change of m
 ``LDIV_SANITIZE=address,...``  debug plus the C compiler's sanitizers
 ``LDIV_LINETRACE=1``           line tracing for coverage; the C files lie beside the .pyx
 ``LDIV_ANNOTATE=1``            release plus Cython's annotated HTML beside the .pyx
+``LDIV_NO_KERNELS=1``          none are built: for an editable install, which would build all of them each time;
+                               ``setup.py build_ext --inplace`` then builds those that changed
 =============================  =========================================================================
 """
 
@@ -31,10 +33,12 @@ linetrace, annotate = enabled("LDIV_LINETRACE"), enabled("LDIV_ANNOTATE")
 debug = enabled("LDIV_DEBUG") or bool(sanitize)
 mode = f"debug={debug} abi3 sanitize={sanitize} linetrace={linetrace} annotate={annotate}"
 
+build = not enabled("LDIV_NO_KERNELS")
 stamp = ROOT / "build" / "mode"
 force = not stamp.exists() or stamp.read_text() != mode
-stamp.parent.mkdir(exist_ok=True)
-stamp.write_text(mode)
+if build:
+    stamp.parent.mkdir(exist_ok=True)
+    stamp.write_text(mode)
 
 directives = {
     "language_level": 3,
@@ -52,7 +56,7 @@ stable = not linetrace and not sysconfig.get_config_var("Py_GIL_DISABLED")
 macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if linetrace else []
 if stable:
     macros.append(("Py_LIMITED_API", "0x030B0000"))
-for stale in (ROOT / "ldiv" / "_kernels").glob("*" + (sysconfig.get_config_var("EXT_SUFFIX") if stable else ".abi3.so")):
+for stale in (ROOT / "ldiv" / "_kernels").glob("*" + (sysconfig.get_config_var("EXT_SUFFIX") if stable else ".abi3.so")) if build else []:
     stale.unlink()  # of another mode; Python would prefer the more special name
 if sys.platform == "win32":
     compile_args, link_args = ["/Od" if debug else "/O2"], []
@@ -73,7 +77,7 @@ extensions = [
         extra_compile_args=compile_args,
         extra_link_args=link_args,
     )
-    for path in sorted((ROOT / "ext" / "ldiv" / "_kernels").glob("*.pyx"))
+    for path in (sorted((ROOT / "ext" / "ldiv" / "_kernels").glob("*.pyx")) if build else [])
 ]
 
 setup(
@@ -85,5 +89,5 @@ setup(
         annotate=annotate,
         force=force,
     ),
-    options={"build_ext": {"force": force}, **({"bdist_wheel": {"py_limited_api": "cp311"}} if stable else {})},
+    options={"build_ext": {"force": force}, **({"bdist_wheel": {"py_limited_api": "cp311"}} if stable and build else {})},
 )

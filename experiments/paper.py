@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ __all__ = ["ALONG_D", "ALONG_L", "CENSUS", "DIMENSIONS", "along_n", "include"]
 DIMENSIONS = range(1, 8)
 ALONG_L: list[Point] = [(l, FIXED_D, None) for l in LEVELS]
 ALONG_D: list[Point] = [(FIXED_L, d, None) for d in DIMENSIONS]
+ALONG_D_L4: list[Point] = [(4, d, None) for d in DIMENSIONS]
 CENSUS: list[Point] = [(l, d, None) for d in DIMENSIONS for l in LEVELS]
 
 RIVALS = ("hilbert", "tp", "tp+")
@@ -35,6 +36,16 @@ def include(algorithm: str) -> None:
 
 def along_n(scale: Scale) -> list[Point]:
     return [(FIXED_L, FIXED_D, n) for n in scale.sizes]
+
+
+# What the figures show on their y axis: which lines, from which measure.
+SHOWN = {"stars": (STARS, "quality"), "seconds": (SECONDS, "seconds"), "KL (nats)": (KL, "divergence")}
+
+
+def along(name: str, title: str, place: str, x: str, label: str, points: list[Point] | Callable[[Scale], list[Point]]) -> Figure:
+    """One of the paper's figures of an algorithm's stars, seconds or KL against l, d or n."""
+    fields, measure = SHOWN[label]
+    return curve(name, title, place, x=x, fields=fields, label=label, points=points if callable(points) else lambda scale: points, measure=measure)
 
 
 # -- the census of phases ---------------------------------------------------------------------------------------------
@@ -173,85 +184,15 @@ def coarse_draw(data: Rows, path: Path) -> None:
 
 
 enter(
-    curve(
-        "stars_vs_l",
-        "Stars against l; mean of the 35 tables with d = 4",
-        "Figure 2 (section 6, stars against l)",
-        x="l",
-        fields=STARS,
-        label="stars",
-        points=lambda scale: ALONG_L,
-    ),
-    curve(
-        "stars_vs_d",
-        "Stars against d; l = 6, mean of all projections",
-        "Figure 3 (section 6, stars against d)",
-        x="d",
-        fields=STARS,
-        label="stars",
-        points=lambda scale: ALONG_D,
-    ),
+    along("stars_vs_l", "Stars against l; mean of the 35 tables with d = 4", "Figure 2 (section 6, stars against l)", "l", "stars", ALONG_L),
+    along("stars_vs_d", "Stars against d; l = 6, mean of all projections", "Figure 3 (section 6, stars against d)", "d", "stars", ALONG_D),
     Figure("phase_census", "In which phase TP ends, over all 127 projections", "section 6, phases of TP", census_cells, census_rows, census_draw),
-    curve(
-        "seconds_vs_l",
-        "Seconds against l; d = 4",
-        "Figure 4 (section 6, time against l)",
-        x="l",
-        fields=SECONDS,
-        label="seconds",
-        points=lambda scale: ALONG_L,
-        measure="seconds",
-    ),
-    curve(
-        "seconds_vs_d_l4",
-        "Seconds against d; l = 4",
-        "Figure 5 (section 6, time against d, the caption's l)",
-        x="d",
-        fields=SECONDS,
-        label="seconds",
-        points=lambda scale: [(4, d, None) for d in DIMENSIONS],
-        measure="seconds",
-    ),
-    curve(
-        "seconds_vs_d_l6",
-        "Seconds against d; l = 6",
-        "Figure 5 (section 6, time against d, the text's l)",
-        x="d",
-        fields=SECONDS,
-        label="seconds",
-        points=lambda scale: ALONG_D,
-        measure="seconds",
-    ),
-    curve(
-        "seconds_vs_n",
-        "Seconds against n; d = 4, l = 6",
-        "Figure 6 (section 6, time against n)",
-        x="n",
-        fields=SECONDS,
-        label="seconds",
-        points=along_n,
-        measure="seconds",
-    ),
-    curve(
-        "kl_vs_l",
-        "KL-divergence against l; mean of the 35 tables with d = 4",
-        "Figure 7 (section 6, KL against l)",
-        x="l",
-        fields=KL,
-        label="KL (nats)",
-        points=lambda scale: ALONG_L,
-        measure="divergence",
-    ),
-    curve(
-        "kl_vs_d",
-        "KL-divergence against d; l = 6, mean of all projections",
-        "Figure 8 (section 6, KL against d)",
-        x="d",
-        fields=KL,
-        label="KL (nats)",
-        points=lambda scale: ALONG_D,
-        measure="divergence",
-    ),
+    along("seconds_vs_l", "Seconds against l; d = 4", "Figure 4 (section 6, time against l)", "l", "seconds", ALONG_L),
+    along("seconds_vs_d_l4", "Seconds against d; l = 4", "Figure 5 (section 6, time against d, the caption's l)", "d", "seconds", ALONG_D_L4),
+    along("seconds_vs_d_l6", "Seconds against d; l = 6", "Figure 5 (section 6, time against d, the text's l)", "d", "seconds", ALONG_D),
+    along("seconds_vs_n", "Seconds against n; d = 4, l = 6", "Figure 6 (section 6, time against n)", "n", "seconds", along_n),
+    along("kl_vs_l", "KL-divergence against l; mean of the 35 tables with d = 4", "Figure 7 (section 6, KL against l)", "l", "KL (nats)", ALONG_L),
+    along("kl_vs_d", "KL-divergence against d; l = 6, mean of all projections", "Figure 8 (section 6, KL against d)", "d", "KL (nats)", ALONG_D),
     Figure(
         "coarsening",
         "Age in intervals of 1, 2, 4 ... 80 years first, then anonymised; d = 4, l = 6",

@@ -27,7 +27,7 @@ STYLE: dict[str, dict[str, Any]] = {
     "TP+ multi-dimensional": {"marker": "x", "linestyle": "--", "color": "#4393c3"},
     "bound": {"marker": "", "linestyle": (0, (1, 1)), "color": "#000000"},
 }
-NAMES = {"hilbert": "Hilbert", "tp": "TP", "tp+": "TP+", "tds": "TDS", "mondrian": "Mondrian"}
+NAMES = {"hilbert": "Hilbert", "tp": "TP", "tp+": "TP+", "tds": "TDS", "mondrian": "Mondrian", "kl": "KL"}
 SPARE = [
     {"marker": m, "linestyle": s, "color": c}
     for m, s, c in zip("xdph1", ["--", "-.", ":", "-", "--"], ["#444444", "#777777", "#222222", "#999999", "#555555"], strict=True)
@@ -50,11 +50,17 @@ def style(name: str, place: int) -> dict[str, Any]:
     return STYLE.get(name, SPARE[place % len(SPARE)])
 
 
+def name_x(ax: Axes, x: str) -> None:
+    """The name of the x axis: a symbol in italics, words upright."""
+    ax.set_xlabel(x, style="italic" if len(x) == 1 else "normal")
+
+
 def panels(names: list[str]) -> tuple[Figure, list[Axes]]:
     figure, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names) + 0.4, 3.4), layout="constrained", squeeze=False)
     for name, ax in zip(names, axes[0], strict=True):
         ax.set_title(name, fontsize=11)
         ax.grid(True, linewidth=0.4, alpha=0.5)
+        ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
     return figure, list(axes[0])
 
@@ -92,9 +98,11 @@ def lines(
             ax.set_xscale("log")
         ax.set_xticks(marks, [f"{t:,}" if t < 10_000 else f"{t / 1000:,.0f}k" for t in marks])
         ax.minorticks_off()
-        ax.set_xlabel(x, style="italic")
+        name_x(ax, x)
         if log:
             ax.set_yscale("log")
+            heights = [p.y for p in (points if shared else mine)]
+            ax.set_ylim(min(heights) / 1.3, max(heights) * 1.3)
         else:
             top = max(p.y for p in (points if shared else mine))
             ax.set_ylim(floor, top * 1.05)
@@ -118,9 +126,10 @@ def dots(points: list[Line], x: str, label: str, path: Path) -> None:
         ax.plot([p.x for p in mine], [p.y for p in mine], "o", color="#555555", markersize=4, alpha=0.35, markeredgewidth=0)
         ax.plot(at, means, "-", color="black", linewidth=1.6)
         for t, mean in zip(at, means, strict=True):
-            ax.annotate(f"{mean:.3f}", (t, mean), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7)
+            ax.annotate(f"{mean:.3f}", (t, mean), xytext=(-6, 3), textcoords="offset points", ha="right", fontsize=8)
         ax.set_xticks(at)
-        ax.set_xlabel(x, style="italic")
+        ax.margins(x=0.18)
+        name_x(ax, x)
         ax.set_ylim(1, max(p.y for p in points) * 1.02)
     axes[0].set_ylabel(label)
     save(figure, path)
@@ -137,7 +146,7 @@ def bars(data: list[dict[str, Any]], panel: str, x: str, stacks: list[str], labe
             heights = [row[stack] for row in rows]
             ax.bar([row[x] for row in rows], heights, bottom=floor, label=stack, hatch=hatch, color=grey, edgecolor="black", linewidth=0.6)
             floor = [a + b for a, b in zip(floor, heights, strict=True)]
-        ax.set_xlabel(x, style="italic")
+        name_x(ax, x)
         ax.set_xticks([row[x] for row in rows])
     axes[0].set_ylabel(label)
     axes[-1].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
@@ -154,7 +163,9 @@ def differences(data: list[dict[str, Any]], panel: str, x: str, series: str, val
         for k, kind in enumerate(kinds):
             rows = [row for row in data if (row[panel], row[series]) == (name, kind)]
             places = [groups.index(row[x]) + (k - (len(kinds) - 1) / 2) * 0.2 for row in rows]
-            ax.bar(places, [row[value] for row in rows], 0.18, label=kind, hatch=HATCHES[k], color=GREYS[k], edgecolor="black", linewidth=0.6)
+            what, _, algorithm = kind.partition(" ")
+            label = f"{NAMES.get(what, what)}, {NAMES.get(algorithm, algorithm)}"
+            ax.bar(places, [row[value] for row in rows], 0.18, label=label, hatch=HATCHES[k], color=GREYS[k], edgecolor="black", linewidth=0.6)
             for place, row in zip(places, rows, strict=True):
                 for side in (-1, 1):
                     ax.plot([place - 0.09, place + 0.09], [side * row[limit]] * 2, color="black", linewidth=1)

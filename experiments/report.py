@@ -75,13 +75,19 @@ PAGE = """<!doctype html>
  .holds { color: #1b7837; font-weight: 600; } .fails { color: #b2182b; font-weight: 600; } .not { color: #666; }
  .place { color: #555; font-size: .86rem; }
  summary { cursor: pointer; }
+ @media (max-width: 40rem) {
+  body { margin: 1rem auto; } h1 { font-size: 1.3rem; }
+  .claims tr:first-child { display: none; } .claims td { display: block; border: 0; padding: .1rem 0; }
+  .claims tr { display: block; border-bottom: 1px solid #ddd; padding: .6rem 0; }
+  .figure img { max-width: none; height: 16rem; }
+ }
 </style>
 </head>
 <body>
 <h1>The experiments of &ldquo;The Hardness and Approximation Algorithms for L-Diversity&rdquo; on {{ scale.about }}</h1>
 <p>Xiao, Yi, Tao, EDBT 2010, arXiv:0912.5426. Every number on this page comes from the result store.</p>
 <h2>Claims</h2>
-<div class="scroll"><table>
+<div class="scroll"><table class="claims">
 <tr><th>verdict</th><th>claim</th><th>numbers</th></tr>
 {% for j in judgements %}
 <tr><td class="{{ j.verdict.split()[0] }}">{{ j.verdict }}</td><td>{{ j.claim.sentence }}<br><span class="place">{{ j.claim.place }}</span></td>
@@ -92,7 +98,7 @@ PAGE = """<!doctype html>
 {% for figure in figures %}
 <h3 id="{{ figure.name }}">{{ figure.title }}</h3>
 <p class="place">{{ figure.place }}</p>
-<img alt="{{ figure.title }}" src="data:image/png;base64,{{ figure.picture }}">
+<div class="scroll figure"><img alt="{{ figure.title }}" src="data:image/png;base64,{{ figure.picture }}"></div>
 <details><summary>numbers</summary><div class="scroll"><table>
 <tr>{% for key in figure.rows[0] %}<th>{{ key }}</th>{% endfor %}</tr>
 {% for row in figure.rows %}

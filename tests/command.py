@@ -1,4 +1,4 @@
-"""The command in this process, for tests: what it exits with and what it says; and a table to run it on."""
+"""The command in this process, for tests: what it exits with and what it says; and tables to run it on."""
 
 import contextlib
 import io
@@ -13,6 +13,8 @@ from ldiv.cli import main
 
 ASK_PATIENTS = ("-q", "age", "-q", "ward", "-s", "ill", "-l", "3")
 FAST = ("--effort", "fast")
+ROWS = 'Age,Sex,Ill\n30,F,flu\n30,F,cold\n40,M,flu\n50,M,"cough, dry"\n'
+ASK = ("-q", "Age", "-q", "Sex", "-s", "Ill", "-l", "2")
 
 
 @dataclass
@@ -47,3 +49,16 @@ def patients(rows=600, seed=0):
     """A table without order for ASK_PATIENTS."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame({"age": rng.integers(18, 90, rows), "ward": rng.integers(0, 12, rows), "ill": rng.integers(0, 8, rows)})
+
+
+def table_of_ages(rows=400, seed=3):
+    """Ages, towns and incomes whose numbers sort otherwise as text."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(5, 120, rows),
+            "weight": np.round(rng.uniform(8, 110, rows), 1),
+            "town": rng.choice(["Rome", "Bari", "Ulm"], rows),
+            "income": rng.integers(1, 30, rows) * 500,
+        }
+    )

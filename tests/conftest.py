@@ -17,3 +17,14 @@ def shared(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"needs the real table {name}, not found in {SHARED}")
     return path
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A file of four rows, in the folder where the command then runs."""
+    from command import ROWS  # needs the command's own libraries, which most tests do not
+
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    path.write_text(ROWS)
+    return path

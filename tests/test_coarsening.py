@@ -183,3 +183,57 @@ def test_a_multiple_of_the_width_begins_its_interval():
         values = [round(k * width, 2) for k in range(steps)]
         texts = ldiv.coarsen({"x": np.array(values)}, {"x": ldiv.Bins(width=width)})["x"].tolist()
         assert [float(text[1:].split(",")[0]) for text in texts] == values
+
+
+# -- intervals ----------------------------------------------------------------------------------------------------
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
+widths = st.floats(1e-6, 1e9) | st.integers(1, 10**6) | st.sampled_from([0.1, 0.05, 0.01, 1 / 3, 0.7, 1e-3, 2.5])
+
+
+def interval(text):
+    if text == "*":
+        return float("-inf"), float("inf")
+    if text.startswith(">= "):
+        return float(text[3:]), float("inf")
+    if text.startswith("< "):
+        return float("-inf"), float(text[2:])
+    return tuple(map(float, text[1:-1].split(", ")))
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(
+        st.floats(-1e9, 1e9)
+        | st.integers(-(10**12), 10**12)
+        | st.integers(-500, 500).map(lambda k: k / 10)
+        | st.integers(-500, 500).map(lambda k: k / 20),
+        min_size=1,
+        max_size=30,
+    ),
+    widths.map(lambda w: ldiv.Bins(width=w))
+    | st.integers(1, 6).map(lambda q: ldiv.Bins(quantiles=q))
+    | st.lists(finite, min_size=1, max_size=5, unique=True).map(lambda e: ldiv.Bins(edges=sorted(e))),
+)
+def test_every_value_lies_in_its_interval_and_intervals_are_disjoint(values, bins):
+    table = {"x": np.array(values, dtype=float)}
+    try:
+        texts = ldiv.coarsen(table, {"x": bins})["x"].tolist()
+    except ldiv.InputError as error:
+        assert "finer than" in str(error)
+        return
+    for value, text in zip(table["x"], texts, strict=True):
+        low, high = interval(text)
+        assert low <= value < high and "nan" not in text and "inf" not in text
+    edges = sorted({interval(text) for text in texts})
+    assert all(a[1] <= b[0] for a, b in zip(edges, edges[1:], strict=False)) and len(edges) == len(set(texts))
+    assert ldiv.verify({**table, "s": np.arange(len(values))}, {"x": np.array(texts), "s": np.arange(len(values))}, ["x"], "s", 1)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1/2", "1_000", "ten", True])
+def test_what_is_no_finite_number_is_not_binned(value):
+    with pytest.raises(ldiv.InputError, match="column 'x' cannot be binned: .* is not a"):
+        ldiv.coarsen({"x": ["12", value]}, {"x": ldiv.Bins(width=10)})
+    with pytest.raises(ldiv.InputError, match="must be above 0|cannot be binned"):
+        ldiv.Bins(width=float("nan") if value == "nan" else -1)

@@ -196,6 +196,14 @@ def test_claims_can_fail_and_can_be_not_run(tmp_path):
     assert "| **fails** |" in claims.markdown(claims.judge(Falling(Store(tmp_path), SMALL)))
 
 
+def test_the_gallery_gives_the_numbers_of_the_papers_figures():
+    for folder in (ROOT / "paper_figures", ROOT / "paper_figures" / "full"):
+        text = (folder / "README.md").read_text()
+        for figure in figures.FIGURES.values():
+            if (folder / f"{figure.name}.png").exists():
+                assert f"{figure.place} · [CSV]({figure.name}.csv)" in text, f"{folder.name}: {figure.name}"
+
+
 def test_gallery_and_report(tmp_path, monkeypatch):
     """A report from a small store; in headless Chromium, where there is one, it opens without an error."""
     monkeypatch.setattr(paper, "COPIES", (1, 2))

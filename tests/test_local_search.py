@@ -143,6 +143,20 @@ def test_a_row_brings_no_more_partners_than_it_needs(l):
     assert not state.left.any() and state.cost == l
 
 
+@pytest.mark.parametrize("l", [2, 3, 4])
+def test_rows_that_need_no_partner_all_join(l):
+    """A group of l + 1 values, two rows each, has room for more rows of a new value than there are of any other."""
+    many = 2 * (l + 1) // (l - 1)
+    sensitive = [*range(1, l + 2)] * 2 + [0] * many
+    state = Assignment(DualProblem(ldiv.Microdata.from_codes([[0]] * len(sensitive), sensitive).contingency, l, 1))
+    state.absorb(0, np.array([0] + [2] * (l + 1), dtype=np.int64))
+    found = Books(state)
+    assert found.left.tolist() == [many] + [0] * (l + 1) and many > 2
+    assert found.search.place(0, int(found.stars[-1]), 10**6) == many  # a limit of 0: nobody brings partners
+    found.check()
+    assert not found.left.any()
+
+
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 6, width=32), st.integers(0, 9)), min_size=1, max_size=30))
 def test_rounding_keeps_the_sum_of_an_item_to_within_a_row(cells):

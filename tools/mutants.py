@@ -109,11 +109,11 @@ class Copy:
                 shutil.rmtree(self.folder / part)
                 shutil.copytree(self.kept / part, self.folder / part)
 
-    def test(self, tests: tuple[str, ...]) -> tuple[int, str]:
+    def test(self, tests: tuple[str, ...], patience: float = PATIENCE) -> tuple[int, str]:
         """pytest's exit code, and the first test that failed or what happened instead."""
         options = ["-q", "-x", "-rfE", "--tb=no", "-p", "no:cacheprovider", "--hypothesis-profile=quick"]
         try:
-            done = self.python("-m", "pytest", *options, *tests, timeout=PATIENCE)
+            done = self.python("-m", "pytest", *options, *tests, timeout=patience)
         except subprocess.TimeoutExpired:
             return 1, "tests that do not end"
         failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
@@ -211,7 +211,7 @@ def main() -> int:
             free.put(Copy(Path(folder).resolve() / f"copy{k}", like=first))
         if not given.no_baseline:
             copy = free.get()
-            code, by = copy.test(tuple(sorted({test for x in mutations for test in x.tests})))
+            code, by = copy.test(tuple(sorted({test for x in mutations for test in x.tests})), patience=20 * PATIENCE)  # nearly the suite
             free.put(copy)
             if code:
                 raise SystemExit(f"the tests fail on the unchanged code: {by}")

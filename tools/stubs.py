@@ -5,7 +5,9 @@ A memoryview is an array of its element type, a C number an int or a float. What
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,8 +33,10 @@ RETURNS = {
 FIELDS = {
     "InvertedList": {},
     "Grouping": {"group": I32, "cell": I32, "rows": I64},
-    "Phases": {"residue_size": "int", "rounds": "int", "steps": "int"},
+    "State": {"residue_size": "int", "rounds": "int"},
+    "Phases": {"steps": "int"},
 }
+CLASS = re.compile(r"^cdef class (\w+)(\(\w+\))?:", re.MULTILINE)
 SIGNATURE = re.compile(r"^(    )?def (\w+)\(((?:[^()]|\(\))*)\)( -> [\w\[\], .]+)?:", re.MULTILINE)
 
 
@@ -65,18 +69,18 @@ def stub(path: Path) -> str:
     """The text of a kernel's stub."""
     source = path.read_text()
     doc = source.splitlines()[0].rstrip('"') + '"""'
-    lines, current = [], None
-    classes = {m.start(): m[1] for m in re.finditer(r"^cdef class (\w+):", source, re.MULTILINE)}
-    for found in SIGNATURE.finditer(source):
+    lines, head, shown = [], "", False
+    for found in sorted([*CLASS.finditer(source), *SIGNATURE.finditer(source)], key=lambda found: found.start()):
+        if found.re is CLASS:
+            fields = FIELDS.get(found[1], {})
+            head = f"class {found[1]}{found[2] or ''}:"
+            shown = bool(fields)  # else only with its first method
+            lines += ["", head, *(f"    {field}: {kind}" for field, kind in fields.items())] if shown else []
+            continue
         indent, name, parameters, returns = found.groups()
-        owner = None
-        if indent:
-            owner = classes[max(start for start in classes if start < found.start())]
-            if owner != current:
-                lines += ["", f"class {owner}:"] + [f"    {field}: {kind}" for field, kind in FIELDS.get(owner, {}).items()]
-                current = owner
-        else:
-            lines.append("")
+        if not indent or not shown:
+            lines += ["", head] if indent else [""]
+            shown = shown or bool(indent)
         given = [typed(part) for part in re.split(r",\s*(?![^\[]*\])", " ".join(parameters.split())) if part]
         answer = returns or f" -> {RETURNS.get(f'{path.stem}.{name}', 'None')}"
         if indent and re.search(r"@property\s*$", source[: found.start()]):
@@ -84,14 +88,28 @@ def stub(path: Path) -> str:
         lines.append(f"{indent or ''}def {name}({', '.join(given)}){answer}: ...")
     body = "\n".join(lines) + "\n"
     imports = [f"from ldiv._kernels.{m[1]} import {m[2]}" for m in re.finditer(r"^from ldiv\._kernels\.(\w+) cimport (\w+)", source, re.MULTILINE)
-               if m[2][:1].isupper() and f": {m[2]}" in body]  # fmt: skip
-    head = (["from typing import Any", ""] if "Any" in body else []) + ["import numpy as np", "from numpy.typing import NDArray"]
-    return "\n".join([doc, "", *head, *([""] + imports if imports else []), body])
+               if m[2][:1].isupper() and re.search(rf"(: |\(){m[2]}\b", body)]  # fmt: skip
+    used = {"Any": "from typing import Any\n", "np.": "import numpy as np", "NDArray": "from numpy.typing import NDArray"}
+    start = [text for word, text in used.items() if word in body]
+    return "\n".join([doc, "", *start, *([""] + imports if imports else []), body])
+
+
+def squeezed(text: str) -> str:
+    """What is left of a stub when its layout is left out."""
+    return re.sub(r"[\s,]", "", text)
 
 
 def main() -> int:
+    """Write the stubs that say something else than their kernels; their layout is ruff's."""
+    written = []
     for path in sorted(KERNELS.glob("*.pyx")):
-        (STUBS / f"{path.stem}.pyi").write_text(stub(path))
+        there, text = STUBS / f"{path.stem}.pyi", stub(path)
+        if not there.exists() or squeezed(there.read_text()) != squeezed(text):
+            there.write_text(text)
+            written.append(str(there))
+            print(there.relative_to(ROOT))
+    if written and importlib.util.find_spec("ruff"):
+        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *written], check=True)
     return 0
 
 

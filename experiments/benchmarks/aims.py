@@ -20,7 +20,7 @@ from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, 
 from ldiv.bounds.multipliers import Ascent, DualProblem
 from ldiv.datasets.acs import QI
 
-__all__ = ["AIMS", "Aim"]
+__all__ = ["AIMS", "Aim", "grown"]
 
 L = 6
 MIDDLE = ("Age", "BirthPlace", "Education", "WorkClass")  # d = 4 with large domains
@@ -109,10 +109,15 @@ def peak_memory() -> tuple[float, str]:
 def tp_peak() -> float:
     data = table(QI, 2_000_000)
     ldiv.solve(table(FIRST, 600_000).head(1000), 2, algorithm="tp")  # code pages and buffers
+    return grown(lambda: ldiv.solve(fresh(data), L, algorithm="tp")) / data.n
+
+
+def grown(task: Callable[[], object]) -> float:
+    """Bytes by which this process's peak rises above what it holds before a task. Linux only."""
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = _status("VmRSS")
-    ldiv.solve(fresh(data), L, algorithm="tp")
-    return (_status("VmHWM") - before) / data.n
+    task()
+    return _status("VmHWM") - before
 
 
 def _status(key: str) -> float:

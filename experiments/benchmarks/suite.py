@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 import ldiv
 from experiments.benchmarks import aims
+from experiments.benchmarks.real import YEARS, real_table
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
 from ldiv._kernels.hilbert import curve_keys
 from ldiv._kernels.tp import phase_one
@@ -18,7 +20,7 @@ from ldiv.datasets.acs import QI
 from ldiv.table.files import read_table, write_table
 
 DS = {4: FIRST, 7: QI}
-ALGORITHMS = ["tp", "tp+", "hilbert", "cascade", "tds", "mondrian"]
+ROWS = {"lagrangian": 20_000, "exact": 40}  # of a real table, for algorithms that take long
 
 
 class Kernels:
@@ -46,28 +48,70 @@ class Kernels:
 
 
 class Algorithms:
-    """Codes to verified release."""
+    """Codes of a real table to verified release: every algorithm that is registered."""
 
-    params = [[100_000, 600_000], [4, 7], [2, 6, 10], ALGORITHMS]
+    params = [YEARS, [4, 7], sorted(ldiv.list_algorithms())]
+    param_names = ["year", "d", "algorithm"]
+    timeout = 300
+
+    def setup(self, year: int, d: int, algorithm: str) -> None:
+        self.data = real_table(year, d, ROWS.get(algorithm, 100_000))
+        self.options = {"effort": "fast"} if algorithm in ("auto", "lagrangian") else {}
+
+    def time_solve(self, year: int, d: int, algorithm: str) -> None:
+        ldiv.solve(fresh(self.data), 6, algorithm=algorithm, **self.options)
+
+    def peakmem_solve(self, year: int, d: int, algorithm: str) -> None:
+        ldiv.solve(fresh(self.data), 6, algorithm=algorithm, **self.options)
+
+    def track_stars(self, year: int, d: int, algorithm: str) -> int:
+        return ldiv.solve(self.data, 6, algorithm=algorithm, **self.options).stars
+
+    def track_kl(self, year: int, d: int, algorithm: str) -> float:
+        return ldiv.kl_divergence(ldiv.solve(self.data, 6, algorithm=algorithm, **self.options))
+
+
+class Sizes:
+    """The paper's own algorithms and the cascade on SAL, over n, d and l."""
+
+    params = [[100_000, 600_000], [4, 7], [2, 10], ["tp", "tp+", "hilbert", "cascade"]]
     param_names = ["n", "d", "l", "algorithm"]
     timeout = 300
 
     def setup(self, n: int, d: int, l: int, algorithm: str) -> None:
-        if algorithm in ("tds", "mondrian") and (n > 100_000 or d > 4):
-            raise NotImplementedError  # asv: skip
         self.data = table(DS[d], n)
 
     def time_solve(self, n: int, d: int, l: int, algorithm: str) -> None:
         ldiv.solve(fresh(self.data), l, algorithm=algorithm)
 
-    def peakmem_solve(self, n: int, d: int, l: int, algorithm: str) -> None:
-        ldiv.solve(fresh(self.data), l, algorithm=algorithm)
 
-    def track_stars(self, n: int, d: int, l: int, algorithm: str) -> int:
-        return ldiv.solve(self.data, l, algorithm=algorithm).stars
+class Verify:
+    """A released table held against its source, in its order and in another."""
 
-    def track_kl(self, n: int, d: int, l: int, algorithm: str) -> float:
-        return ldiv.kl_divergence(ldiv.solve(self.data, l, algorithm=algorithm))
+    params = [YEARS, [4, 7], ["keep", "random"]]
+    param_names = ["year", "d", "order"]
+    timeout = 300
+    unit = "bytes a row"
+
+    def setup(self, year: int, d: int, order: str) -> None:
+        data = real_table(year, d, 100_000 if order == "keep" else 20_000)  # rows whose order is not known are matched
+        self.qi = list(data.names)
+        self.source = polars_frame(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ldiv.DisclosureWarning)  # of the order
+            self.release = ldiv.anonymize(self.source, self.qi, "sensitive", 6, algorithm="tp+", order=order, seed=0)
+
+    def verify(self) -> None:
+        assert ldiv.verify(self.source, self.release.frame, self.qi, "sensitive", 6)
+
+    def time_verify(self, year: int, d: int, order: str) -> None:
+        self.verify()
+
+    def time_inside(self, year: int, d: int, order: str) -> None:
+        self.release.verify()
+
+    def track_memory(self, year: int, d: int, order: str) -> float:
+        return aims.grown(self.verify) / len(self.source)
 
 
 class Yardstick:

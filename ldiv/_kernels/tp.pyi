@@ -4,17 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv._kernels.inverted_list import InvertedList
+from ldiv._kernels.moves import State
 
 def phase_one(
     indptr: NDArray[np.int64], count: NDArray[np.int64], l: int, kept: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
-class Word:
-    def __init__(self, cells: int, groups: int, m: int) -> None: ...
-
-class Phases:
-    residue_size: int
-    rounds: int
+class Phases(State):
     steps: int
     def __init__(
         self,

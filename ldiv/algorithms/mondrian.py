@@ -6,6 +6,7 @@ import numpy as np
 
 from ldiv._kernels.topdown import median_splits
 from ldiv.algorithms import register
+from ldiv.release.builder import merged
 from ldiv.release.recoding import boxes
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -69,13 +70,4 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes
     )
     groups = int(group.max(initial=-1)) + 1
     published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)
-    return Release.from_entries(
-        c,
-        group[c.group_of_cell],
-        np.arange(len(c.count), dtype=np.int32),
-        c.count,
-        l=l,
-        algorithm="mondrian",
-        published=published,
-        subdomains=subdomains,
-    )
+    return merged(c, group, published, subdomains, l=l, algorithm="mondrian")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ldiv._kernels.topdown import least_ratios, split_runs
 from ldiv.algorithms import register
 from ldiv.errors import InputError
+from ldiv.release.builder import merged
 from ldiv.release.recoding import Vocabulary
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -69,7 +70,7 @@ class Specialisation:
         self.ratio = [np.full(tree.nodes, np.inf) for tree in self.trees]
         self.valid = [np.array([len(x) > 0 for x in tree.children]) for tree in self.trees]
         self.shown = [np.array([True] + [False] * (tree.nodes - 1)) for tree in self.trees]
-        self.measure(np.array([0]))
+        self.lower_minima(np.array([0]))
 
     def children_of_rows(self, j: int, node: int) -> NDArray[np.int32]:
         """Which child of a node holds each group of equal rows (meaningful only for those below the node)."""
@@ -77,7 +78,7 @@ class Specialisation:
         below = min(int(tree.depth[node]) + 1, tree.path.shape[1] - 1)
         return np.asarray(self.position[j][tree.path[self.c.codes[:, j], below]], dtype=np.int32)
 
-    def measure(self, groups: NDArray[np.integer]) -> None:
+    def lower_minima(self, groups: NDArray[np.integer]) -> None:
         """Lower the minima of the nodes that some new QI-groups show."""
         c = self.c
         kinds, kind = np.unique(self.node[groups], axis=0, return_inverse=True)
@@ -132,7 +133,7 @@ class Specialisation:
         fresh = np.arange(len(runs)) >= kept
         by_start = np.argsort(runs[:, 0], kind="stable")
         self.runs, self.node = np.ascontiguousarray(runs[by_start]), nodes[by_start]
-        self.measure(np.flatnonzero(fresh[by_start]))
+        self.lower_minima(np.flatnonzero(fresh[by_start]))
 
 
 @register(
@@ -192,14 +193,4 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
         shown = {int(v): vocabulary.publish(tree.codes(int(v)), tree.text[v]) for v in np.unique(state.node[:, j])}
         published[:, j] = [shown[int(v)] for v in state.node[:, j]]
         subdomains.append(vocabulary.subdomains)
-    return Release.from_entries(
-        c,
-        group[c.group_of_cell],
-        np.arange(len(c.count), dtype=np.int32),
-        c.count,
-        l=l,
-        algorithm="tds",
-        published=published,
-        subdomains=subdomains,
-        info={"specialisations": steps},
-    )
+    return merged(c, group, published, subdomains, l=l, algorithm="tds", info={"specialisations": steps})

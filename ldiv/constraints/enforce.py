@@ -22,7 +22,7 @@ from ldiv.table.ranking import rank_rows
 
 __all__ = ["enforce", "possible"]
 
-SUBSETS = 1000  # levels with more projections than this are passed over
+SUBSETS = 1000  # numbers of starred columns with more projections than this are passed over
 
 
 def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: Sequence[Principle]) -> None:
@@ -148,8 +148,8 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
 def _projections(c: Contingency, fixed: Sequence[int]) -> list[tuple[int, ...]]:
     """What may be kept, the fixed columns always: least weight of stars first, then the largest domains starred first, so that most groups meet."""
     free = [j for j in range(c.d) if j not in fixed]
-    levels = [k for k in range(len(free)) if comb(len(free), k) <= SUBSETS]
-    subsets = [tuple(sorted((*fixed, *kept))) for k in levels for kept in combinations(free, len(free) - k)]
+    starred = [k for k in range(len(free)) if comb(len(free), k) <= SUBSETS]
+    subsets = [tuple(sorted((*fixed, *kept))) for k in starred for kept in combinations(free, len(free) - k)]
     sizes, weights = np.log(c.sizes), c.weights
     return sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept))
 

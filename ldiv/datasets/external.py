@@ -64,8 +64,8 @@ def find(path: str | Path | None, names: Iterable[str], get: str) -> Path:
     for candidate in looked:
         if candidate.is_file():
             return candidate
-    places = ", ".join(str(p) for p in looked)
-    raise InputError(f"not found: {places}. It is {get}. Pass path=, or put it in a folder and set LDIV_DATA to that folder")
+    paths = ", ".join(str(p) for p in looked)
+    raise InputError(f"not found: {paths}. It is {get}. Pass path=, or put it in a folder and set LDIV_DATA to that folder")
 
 
 def _read_numbers(path: Path, needs: Sequence[str]) -> Columns:
@@ -97,10 +97,10 @@ def _joined(parts: Sequence[Columns]) -> Columns:
 
 def _dense(values: NDArray[Any], known: Sequence[int]) -> NDArray[np.int64]:
     """The position of each value in a list, -1 where it is not there."""
-    place = np.full(max(known) + 2, -1, dtype=np.int64)
-    place[list(known)] = np.arange(len(known))
+    position = np.full(max(known) + 2, -1, dtype=np.int64)
+    position[list(known)] = np.arange(len(known))
     inside = np.where((values >= 0) & (values <= max(known)), values, max(known) + 1)
-    return place[np.nan_to_num(inside, nan=max(known) + 1).astype(np.int64)]
+    return position[np.nan_to_num(inside, nan=max(known) + 1).astype(np.int64)]
 
 
 def _table_6(recoded: Mapping[str, NDArray[Any]]) -> Columns:

@@ -1,14 +1,15 @@
-"""A release under construction, entry by entry."""
+"""A release under construction: entry by entry, or from groups of equal rows that stay whole."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv.release.form import Subdomain
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
-__all__ = ["Entries"]
+__all__ = ["Entries", "merged"]
 
 
 class Entries:
@@ -36,3 +37,29 @@ class Entries:
             np.concatenate(self.count),
             **about,  # type: ignore[arg-type]
         )
+
+
+def merged(
+    contingency: Contingency,
+    group: NDArray[np.int32],
+    published: NDArray[np.int32],
+    subdomains: list[list[Subdomain]],
+    *,
+    l: int,
+    algorithm: str,
+    info: dict[str, object] | None = None,
+) -> Release:
+    """A release whose QI-groups are unions of groups of equal rows.
+
+    Parameters
+    ----------
+    group : ndarray of int32, shape (groups of equal rows,)
+        The QI-group of each.
+    published, subdomains
+        As :meth:`~ldiv.Release.from_entries` takes them.
+    """
+    c = contingency
+    cells = np.arange(len(c.count), dtype=np.int32)
+    return Release.from_entries(
+        c, group[c.group_of_cell], cells, c.count, l=l, algorithm=algorithm, published=published, subdomains=subdomains, info=info
+    )

@@ -371,8 +371,8 @@ def _local(value: np.datetime64, zone: str) -> str:
     try:
         whole = value.astype("datetime64[us]")
         rest = int((value - whole).astype("timedelta64[ns]").astype(np.int64)) if np.datetime_data(value)[0] == "ns" else 0
-        place: dt.tzinfo = dt.datetime.strptime(zone, "%z").tzinfo or dt.UTC if zone[0] in "+-" else ZoneInfo(zone)
-        local = whole.astype(dt.datetime).replace(tzinfo=dt.UTC).astimezone(place)
+        where: dt.tzinfo = dt.datetime.strptime(zone, "%z").tzinfo or dt.UTC if zone[0] in "+-" else ZoneInfo(zone)
+        local = whole.astype(dt.datetime).replace(tzinfo=dt.UTC).astimezone(where)
     except (ValueError, OverflowError, AttributeError, KeyError):  # beyond the calendar of Python
         return text_of(value) + "+00:00"
     text = str(local)

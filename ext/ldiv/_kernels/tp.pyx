@@ -3,6 +3,7 @@
 cimport cython
 
 from ldiv._kernels.inverted_list cimport InvertedList, pillars_from
+from ldiv._kernels.moves cimport State, Word, least
 from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
@@ -58,207 +59,21 @@ cdef enum:
     SHORT = 16          # decisions that a word may have at first
     LONG = 1 << 20      # and at the most
 
-cdef count_t LOTS = <count_t>1 << 62
-
-
-cdef class Phases
-
 
 @cython.final
-cdef class Word:
-    """A run of moves, and what was decided on the way: enough to say how often the same moves would follow once more.
-
-    Every decision of phases two and three is the sign of a difference: of heights in R, of a group's rows and l times its height, of a cell and
-    its group's pillars. Repeating the same moves changes each difference by the same amount, so the run repeats until the first of them
-    changes its sign. Tables whose cells hold very many rows are thus decided in time that does not grow with the rows, with the outcome
-    of single moves.
-    """
-    cdef count_t[::1] moved             # cell -> rows moved
-    cdef count_t[::1] raised            # SA value -> rows come to R
-    cdef count_t[::1] size              # group -> its size and height at the start, once touched
-    cdef count_t[::1] height
-    cdef count_t[::1] slack             # group -> the least |Q| - l h(Q) that was looked at
-    cdef index_t[::1] cells             # those that are touched
-    cdef index_t[::1] groups
-    cdef code_t[::1] values
-    cdef row_t cells_length, groups_length, values_length
-    cdef signed char[::1] known         # group -> whether it is among `groups`
-    cdef index_t[::1] chosen_cell       # the cells whose value was preferred to others
-    cdef signed char[::1] chosen        # cell -> whether it is among them
-    cdef row_t chosen_length
-    cdef count_t residue_size, residue_height, rounds       # at the start
-    cdef count_t deficit                # the least l h(R) - |R| that was looked at, the one at the start included
-
-    def __init__(self, Py_ssize_t cells, Py_ssize_t groups, Py_ssize_t m):
-        self.moved, self.raised = np.zeros(cells, dtype=np.int64), np.zeros(m, dtype=np.int64)
-        self.size, self.height = np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=np.int64)
-        self.slack = np.zeros(groups, dtype=np.int64)
-        self.cells, self.groups, self.values = np.empty(cells, np.int32), np.empty(groups, np.int32), np.empty(m, np.int32)
-        self.known, self.chosen = np.zeros(groups, dtype=np.int8), np.zeros(cells, dtype=np.int8)
-        self.chosen_cell = np.empty(cells, dtype=np.int32)
-        self.cells_length = self.groups_length = self.values_length = self.chosen_length = 0
-
-    cdef int start(self, Phases run) except -1 nogil:
-        """Forget all, and begin here."""
-        cdef row_t i
-        for i in range(self.cells_length):
-            self.moved[self.cells[i]] = 0
-        for i in range(self.groups_length):
-            self.known[self.groups[i]] = 0
-        for i in range(self.values_length):
-            self.raised[self.values[i]] = 0
-        for i in range(self.chosen_length):
-            self.chosen[self.chosen_cell[i]] = 0
-        self.cells_length = self.groups_length = self.values_length = self.chosen_length = 0
-        self.residue_size, self.residue_height, self.rounds = run.residue_size, run.residue_height, run.rounds
-        self.deficit = run.l * run.residue_height - run.residue_size
-        return 0
-
-    cdef int meet(self, Phases run, index_t g) except -1 nogil:
-        """A group is about to be looked at or touched."""
-        if not self.known[g]:
-            self.known[g] = 1
-            self.groups[self.groups_length] = g
-            self.groups_length += 1
-            self.size[g], self.height[g] = run.groups.size[g], run.groups.height[g]
-            self.slack[g] = LOTS
-        return 0
-
-    cdef int move(self, Phases run, index_t g, index_t c, count_t many) except -1 nogil:
-        """Rows of a cell are about to be moved."""
-        cdef code_t v = run.sensitive[c]
-        self.meet(run, g)
-        if self.moved[c] == 0:
-            self.cells[self.cells_length] = c
-            self.cells_length += 1
-        if self.raised[v] == 0:
-            self.values[self.values_length] = v
-            self.values_length += 1
-        self.moved[c] += many
-        self.raised[v] += many
-        return 0
-
-    cdef int choose(self, index_t c) except -1 nogil:
-        """A cell's value was preferred to those it was compared with."""
-        if not self.chosen[c]:
-            self.chosen[c] = 1
-            self.chosen_cell[self.chosen_length] = c
-            self.chosen_length += 1
-        return 0
-
-    cdef bint level(self, Phases run) except -1 nogil:
-        """Whether all preferred values rose alike, which must be if the run is to be repeated for long: cheap to see."""
-        cdef row_t i
-        cdef count_t rise
-        if self.chosen_length == 0:
-            return True
-        rise = self.raised[run.sensitive[self.chosen_cell[0]]]
-        for i in range(1, self.chosen_length):
-            if self.raised[run.sensitive[self.chosen_cell[i]]] != rise:
-                return False
-        return True
-
-    cdef count_t repeats(self, Phases run, const signed char[::1] listed, bint everyone) except -1 nogil:
-        """How often the run certainly comes again, from where it ended. `everyone`: values were preferred to all that are listed, else to those of
-        their own group."""
-        cdef count_t most = LOTS, lift = run.residue_height - self.residue_height, moves = run.residue_size - self.residue_size
-        cdef count_t change, drop, room, top, rise
-        cdef row_t i, j
-        cdef index_t g, c
-        cdef code_t v, u
-        if moves == 0:
-            return 0
-        change = run.l * lift - moves                           # of the deficit
-        if change < 0:
-            most = least(most, (self.deficit - 1) // -change)
-        for i in range(self.cells_length):                      # no cell runs out
-            c = self.cells[i]
-            if run.groups.count[c] < 1:
-                return 0
-            most = least(most, (run.groups.count[c] - 1) // self.moved[c])
-        for i in range(self.groups_length):
-            g = self.groups[i]
-            drop = self.height[g] - run.groups.height[g]
-            change = run.l * drop - (self.size[g] - run.groups.size[g])
-            if change != 0 and self.slack[g] < LOTS:
-                if self.slack[g] <= 0:                          # it was thin, and would not be
-                    return 0
-                if change < 0:
-                    most = least(most, (self.slack[g] - 1) // -change)
-            if self.size[g] == run.groups.size[g]:
-                continue
-            for j in range(run.indptr[g], run.indptr[g + 1]):   # cells that do not fall with the pillars are none, and do not become one
-                if self.moved[j] == drop:
-                    continue
-                room = run.groups.height[g] - run.groups.count[j] - self.moved[j] - 1
-                if room < 0:
-                    return 0
-                if self.moved[j] < drop:
-                    most = least(most, room // (drop - self.moved[j]))
-        for v in range(<code_t>run.residue.shape[0]):           # the same in R
-            if self.raised[v] == lift:
-                continue
-            room = run.residue_height - run.residue[v] - lift - 1
-            if room < 0:
-                return 0
-            if self.raised[v] > lift:
-                most = least(most, room // (self.raised[v] - lift))
-        if everyone:
-            top, rise = 0, 0
-            for i in range(self.chosen_length):
-                v = run.sensitive[self.chosen_cell[i]]
-                top = run.residue[v] if run.residue[v] > top else top
-                rise = self.raised[v]
-            if not self.level(run):
-                return 0
-            for u in range(<code_t>run.residue.shape[0]):
-                if not listed[u] or self.raised[u] >= rise:
-                    continue
-                room = run.residue[u] - self.raised[u] - top - 1
-                if room < 0:
-                    return 0
-                most = least(most, room // (rise - self.raised[u]))
-            return most
-        for i in range(self.chosen_length):
-            c = self.chosen_cell[i]
-            v, g = run.sensitive[c], run.group_of[c]
-            for j in range(run.indptr[g], run.indptr[g + 1]):
-                u = run.sensitive[j]
-                if run.groups.count[j] == 0 or self.raised[u] >= self.raised[v]:
-                    continue
-                room = run.residue[u] - self.raised[u] - run.residue[v] - 1
-                if room < 0:
-                    return 0
-                most = least(most, room // (self.raised[v] - self.raised[u]))
-        return most
-
-
-cdef inline count_t least(count_t a, count_t b) noexcept nogil:
-    return a if a < b else b
-
-
-cdef class Phases:
+cdef class Phases(State):
     """Phases two and three: the groups left by phase one, the residue R, and the moves between them.
 
     Values and groups are met in the order of their rank, which is their code unless a seed shuffles it. Rows move one at a time, or, where
     more than `few` may have to move, whole runs of moves at once as long as they would be the same (:class:`Word`).
     """
-    cdef InvertedList groups
-    cdef const row_t[::1] indptr
-    cdef const code_t[::1] sensitive
-    cdef const index_t[::1] group_of       # cell -> group
     cdef const index_t[::1] column         # the cells by SA value, then by the rank of their group
     cdef const row_t[::1] column_indptr
     cdef const index_t[::1] group_order    # rank -> group
     cdef const code_t[::1] value_rank
     cdef const code_t[::1] value_order     # rank -> value
-    cdef count_t[::1] residue              # SA value -> rows in R
     cdef count_t[::1] filed                # SA value -> the height in R by which the candidate list knows it
-    cdef count_t residue_height
-    cdef readonly count_t residue_size
-    cdef readonly count_t rounds
-    cdef count_t l
-    cdef count_t few
+    cdef count_t few                       # moves up to which one at a time is fastest
     cdef bint recording                    # decisions are written into `inner`
     cdef bint nested                       # and into `outer`
     cdef Word inner
@@ -353,53 +168,17 @@ cdef class Phases:
         """After a decision: repeat the word as often as it would be repeated, or let it grow, or begin another."""
         cdef count_t many
         self.decisions += 1
-        if self.inner.level(self):
+        if self.inner.alike(self):
             many = self.inner.repeats(self, self.listed, everyone)
             if many > 0:
-                self.repeat(self.inner, many)
+                self.inner.repeat(self, many)
                 if self.nested:
-                    self.tell(self.inner, many)
+                    self.outer.absorb(self, self.inner, many)
                 return self.begin()
         if self.decisions >= self.window:
             many = least(2 * self.window, LONG)
             self.begin()
             self.window = many
-        return 0
-
-    cdef int repeat(self, Word word, count_t many) except -1 nogil:
-        """All moves of a word, so many times."""
-        cdef count_t lift = self.residue_height - word.residue_height, moves = self.residue_size - word.residue_size
-        cdef row_t i
-        cdef index_t g, c
-        for i in range(word.cells_length):
-            c = word.cells[i]
-            self.groups.count[c] -= many * word.moved[c]
-            self.groups.size[self.group_of[c]] -= many * word.moved[c]
-        for i in range(word.groups_length):
-            g = word.groups[i]
-            if self.groups.size[g] != word.size[g]:
-                self.groups.sort(g)
-        for i in range(word.values_length):
-            self.residue[word.values[i]] += many * word.raised[word.values[i]]
-        self.residue_height += many * lift
-        self.residue_size += many * moves
-        return 0
-
-    cdef int tell(self, Word word, count_t many) except -1 nogil:
-        """For the outer word: what the inner one did, so many times more."""
-        cdef count_t change
-        cdef row_t i
-        cdef index_t g, c
-        for i in range(word.cells_length):
-            c = word.cells[i]
-            self.outer.move(self, self.group_of[c], c, many * word.moved[c])
-        for i in range(word.groups_length):     # differences change by the same amount each time, so the last or the first was the least
-            g = word.groups[i]
-            if word.slack[g] < LOTS:
-                change = (self.groups.size[g] - self.l * self.groups.height[g] - word.size[g] + self.l * word.height[g]) // (many + 1)
-                self.outer.slack[g] = least(self.outer.slack[g], word.slack[g] + many * least(change, 0))
-        change = (self.l * self.residue_height - self.residue_size - self.l * word.residue_height + word.residue_size) // (many + 1)
-        self.outer.deficit = least(self.outer.deficit, word.deficit + many * least(change, 0))
         return 0
 
     cdef inline bint earlier(self, code_t v, code_t u) except -1 nogil:
@@ -513,7 +292,7 @@ cdef class Phases:
                 rounds += 1
                 many = 0 if self.done() else self.outer.repeats(self, self.listed, False)
                 if many > 0:
-                    self.repeat(self.outer, many)
+                    self.outer.repeat(self, many)
                     self.rounds += many * (self.rounds - self.outer.rounds)
                 if many > 0 or rounds >= window:
                     window = 1 if many > 0 else 2 * window
