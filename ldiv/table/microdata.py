@@ -292,16 +292,18 @@ class Microdata:
         return cls(packed, target, tuple(found), sensitive_domain, source.snapshot() if keep else None)
 
     @classmethod
-    def read_sensitive(cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None) -> tuple[NDArray[np.int32], Domain]:
-        """Only the sensitive column of a table: its codes and domain."""
+    def read_sensitive(
+        cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None, *, role: str = "sensitive"
+    ) -> tuple[NDArray[np.int32], Domain]:
+        """Only the sensitive column of a table: its codes and domain; or, with the role ``"unit"``, that of persons, which must all be known."""
         source = frames.open_frame(frame)
-        given = frames.named(sensitive, source.columns, "sensitive")
+        given = frames.named(sensitive, source.columns, role)
         if len(given) != 1:
-            raise InputError(f"sensitive names {len(given)} columns: ask for one at a time")
+            raise InputError(f"{role} names {len(given)} columns: ask for one at a time")
         sensitive = given[0]
         if sensitive not in source.columns:
             raise MissingColumnError(sensitive, source.columns)
-        return _encode(source, sensitive, _missing_policy(missing)["sensitive"], "sensitive", None)
+        return _encode(source, sensitive, "error" if role == "unit" else _missing_policy(missing)["sensitive"], role, None)
 
 
 def _seen_size(codes: NDArray[Any], name: str) -> int:
@@ -358,11 +360,12 @@ def _encode(source: frames.Source, name: str, policy: str, role: str, declared: 
     absent = bool(labels) and labels[-1] is None
     if policy == "error" and absent:
         rows = np.flatnonzero(codes == len(labels) - 1)
+        remedy = "say whose they are" if role == "unit" else f'pass missing={{"{role}": "value"}} to treat missing as a value'
         raise InputError(
             f"{len(rows):,} missing values in {'the sensitive ' if role == 'sensitive' else ''}column {name!r}, the first "
-            f'in row {rows[0]}: remove those rows, or pass missing={{"{role}": "value"}} to treat missing as a value'
+            f"in row {rows[0]}: remove those rows, or {remedy}"
         )
-    if role == "sensitive":
+    if role in ("sensitive", "unit"):
         codes, labels = _merged(codes, labels)
     if declared is None:
         return codes, Domain(name, max(len(labels), 1), labels, ordered)
