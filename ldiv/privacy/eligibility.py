@@ -250,7 +250,7 @@ def _judged(c: Contingency, l: int, size: NDArray[np.int64], height: NDArray[np.
     return _Part(int((size // height).min()) if len(size) else 0, c.groups, c.n, excess[bad], made)
 
 
-def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[str, str] | None = None) -> int:
+def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[str, str] | None = None, unit: Any = None) -> int:
     """The largest l for which an l-diverse release of the table exists: ``floor(n / h)``, h the commonest value's count.
 
     Parameters
@@ -260,6 +260,8 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
         Not needed for Microdata and cells; of several the one that allows least decides.
     missing : optional
         As in :meth:`ldiv.Microdata.from_frame`.
+    unit : column, optional
+        Which person a row belongs to: persons are then counted beside rows.
 
     Returns
     -------
@@ -281,10 +283,11 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     >>> ldiv.max_l({"Disease": ["flu", "flu", "cold", "cough", "cold"]}, sensitive="Disease")
     2
     """
-    return min(_max_l_of_one(part, name, missing) for part, name in one_by_one(frame, sensitive))
+    persons = None if unit is None else persons_of(frame, unit, _columns(frame, sensitive, "sensitive"))
+    return min(_max_l_of_one(part, name, missing, persons) for part, name in one_by_one(frame, sensitive))
 
 
-def _max_l_of_one(frame: Any, sensitive: Any, missing: Any) -> int:
+def _max_l_of_one(frame: Any, sensitive: Any, missing: Any, persons: Persons | None) -> int:
     if isinstance(frame, Contingency):
         return int(frame.n // frame.histogram.max()) if frame.n else 0
     if isinstance(frame, Microdata):
@@ -295,7 +298,10 @@ def _max_l_of_one(frame: Any, sensitive: Any, missing: Any) -> int:
         target, domain = Microdata.read_sensitive(frame, sensitive, missing)
         m = domain.size
     histogram = _cells.tally(target, m)
-    return int(len(target) // histogram.max()) if len(target) else 0
+    if not len(target):
+        return 0
+    largest = int(len(target) // histogram.max())
+    return largest if persons is None else min(largest, persons.count // int(persons.having(target, m).max()))
 
 
 def one_by_one(frame: Any, sensitive: Any) -> list[tuple[Any, Any]]:

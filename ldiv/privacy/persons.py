@@ -44,6 +44,11 @@ class Persons:
         """Persons with more than one row."""
         return int((np.bincount(self.code, minlength=self.count) > 1).sum())
 
+    def having(self, sensitive: NDArray[np.int32], m: int) -> NDArray[np.int64]:
+        """How many persons have a row with each sensitive value, shape (m,)."""
+        _, first, _ = rank_rows([sensitive, self.code], [m, max(self.count, 1)])
+        return _cells.tally(sensitive[first], m)
+
     def counted(self, c: Contingency) -> Counted:
         """The persons of each group of equal QI values and how many of them share each sensitive value; O(n)."""
         if c.cell_of_row is None:
@@ -78,13 +83,15 @@ class Counted:
 
 
 def persons_of(frame: Any, unit: Any, others: Any = ()) -> Persons:
-    """Read the column that says whose a row is.
+    """Read the column that says whose a row is; persons that have been read are taken as they are.
 
     Raises
     ------
     InputError
         No such column, several, one of `others`, missing values in it, or a table that is codes already.
     """
+    if isinstance(unit, Persons):
+        return unit
     if isinstance(frame, (Microdata, Contingency)):
         raise InputError("unit= names a column of a table, and codes have none: give the table")
     source = open_frame(frame)

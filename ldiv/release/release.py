@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -309,10 +309,16 @@ class Release:
         """
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
-        counted = star_bound(self.contingency, self.l)
+        counted = max(star_bound(self.contingency, self.l), self.info.get("counted", 0))
         if (proof := self.proof) is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
             return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
         return Certificate(self.cost, counted, "counting")
+
+    def drawn(self, seed: int | None) -> Release:
+        """The release with the chance that a seed gives; without one it keeps its fresh randomness."""
+        if seed is None:
+            return self
+        return replace(self, draw=int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little"))
 
     # -- safety and decoding ---------------------------------------------------------------------------------------
 
