@@ -15,7 +15,7 @@ from ldiv.errors import InputError, NotEligibleError
 from ldiv.privacy.persons import Persons, persons_of
 from ldiv.table.contingency import Contingency
 from ldiv.table.frames import named, open_frame
-from ldiv.table.html import table_html
+from ldiv.table.html import short, table_html
 from ldiv.table.microdata import Microdata
 
 WORST = 10  # violations that a notebook shows
@@ -83,8 +83,7 @@ class Violations(Sequence[Violation]):
         return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __repr__(self) -> str:
-        worst = f", the worst {self[0]!r}" if len(self) else ""
-        return f"<{len(self):,} violations{worst}>"
+        return f"<{len(self):,} violations{f', the worst {short(self[0], 300)}' if len(self) else ''}>"
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,13 @@ class CheckReport:
     def _repr_html_(self) -> str:
         """The verdict and the worst groups, for notebooks."""
         rows = [
-            (", ".join(f"{name}={value}" for name, value in v.group.items()), v.sensitive, v.value, f"{v.count:,} of {v.rows:,} {v.what}", v.allowed)
+            (
+                ", ".join(f"{short(name, 20)}={short(value, 20)}" for name, value in v.group.items()),
+                v.sensitive,
+                v.value,
+                f"{v.count:,} of {v.rows:,} {v.what}",
+                v.allowed,
+            )
             for v in self.violations[:WORST]
         ]
         more = len(self.violations) - len(rows)

@@ -21,7 +21,7 @@ from ldiv.table.text import is_missing, text_of
 __all__ = ["Publication"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Publication:
     """The table that leaves, and what it tells beside its cells.
 
@@ -54,6 +54,10 @@ class Publication:
     index: list[Any] = field(default_factory=list)
     texts: list[list[str]] = field(default_factory=list, repr=False)
     persons: Persons | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        order = "in the order of the source" if self.rows is None else "in random order"
+        return f"<Publication {self.verdict.rows:,} rows {order}, {len(self.untouched)} columns as they are, {len(self.dropped)} left out>"
 
     @cached_property
     def passing(self) -> list[PassingColumn]:

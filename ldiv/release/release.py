@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,12 @@ from ldiv.release.check import complete, eligible, truthful
 from ldiv.release.decoding import changes_of
 from ldiv.release.facts import Phases, Proof, phases_of, proof_of
 from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
+from ldiv.release.plot import Plot
 from ldiv.release.publication import Publication
 from ldiv.table.arrays import seal, total, weighted_total, whole
 from ldiv.table.contingency import Contingency
 from ldiv.table.frames import Source
+from ldiv.table.html import table_html
 from ldiv.table.ranking import argsort_keys, rank_rows
 
 __all__ = ["Release"]
@@ -380,6 +381,11 @@ class Release:
         changes = changes_of(self.contingency.domains, data.codes, self.published, self.subdomains, self.group, self.star, star_is_null)
         return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
 
+    @property
+    def plot(self) -> Plot:
+        """Drawings in matplotlib: ``release.plot.stars()``, ``.groups()``, ``.shares()``."""
+        return Plot(self)
+
     def summary(self) -> str:
         """A few lines for people."""
         d, n = self.d, self.n
@@ -400,8 +406,7 @@ class Release:
         """A small table for notebooks."""
         rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
         rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
-        lines = "".join(f"<tr><td>{escape(str(what))}</td><td style='text-align:right'>{number:,}</td></tr>" for what, number in rows)
-        return f"<table><caption>{self.l}-diverse release by {escape(self.algorithm)}</caption>{lines}</table>"
+        return table_html(f"{self.l}-diverse release by {self.algorithm}", [], rows)
 
     def __repr__(self) -> str:
         return (

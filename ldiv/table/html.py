@@ -1,4 +1,4 @@
-"""Small tables for notebooks, every text escaped."""
+"""What one sees of objects: short texts, and small tables for notebooks, every text in them escaped."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["table_html"]
+__all__ = ["short", "table_html"]
 
 LONGEST = 60
+
+
+def short(value: Any, longest: int = LONGEST) -> str:
+    """A text in one line, cut where it is long."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def table_html(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], foot: str = "") -> str:
     """A table; numbers to the right, long texts cut."""
 
     def cell(value: Any) -> str:
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-        text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else short(value)
         right = " style='text-align:right'" if isinstance(value, (int, float)) else ""
         return f"<td{right}>{escape(text)}</td>"
 

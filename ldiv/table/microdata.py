@@ -17,15 +17,17 @@ from ldiv.table.arrays import seal, whole
 from ldiv.table.coarsening import Hierarchy
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
+from ldiv.table.html import short, table_html
 from ldiv.table.text import merge_alike
 
 __all__ = ["Domain", "Microdata"]
 
+SHOWN = 12  # quasi-identifiers that a short text names
 MISSING_POLICIES = ("value", "error")
 MISSING_DEFAULT = {"qi": "value", "sensitive": "error"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
     """A table of d quasi-identifiers and one sensitive attribute, as integer codes.
 
@@ -89,6 +91,19 @@ class Microdata:
     def names(self) -> tuple[str, ...]:
         """Names of the QI attributes."""
         return tuple(domain.name for domain in self.domains)
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(short, self.names[:SHOWN])) + (f" and {self.d - SHOWN} more" if self.d > SHOWN else "")
+        return f"<Microdata {self.n:,} rows, QI {names}; sensitive {short(self.sensitive_domain.name)}, {self.m:,} values>"
+
+    def _repr_html_(self) -> str:
+        """The attributes and their domains, for notebooks."""
+        rows = [
+            (x.name, role, x.size, "yes" if x.ordered else "no")
+            for role, xs in (("QI", self.domains), ("sensitive", [self.sensitive_domain]))
+            for x in xs
+        ]
+        return table_html(f"Microdata: {self.n:,} rows", ["attribute", "role", "values", "ordered"], rows)
 
     @cached_property
     def contingency(self) -> Contingency:

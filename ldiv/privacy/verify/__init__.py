@@ -21,9 +21,10 @@ from ldiv.table.text import is_missing, merge_alike
 __all__ = ["Verdict", "verify"]
 
 MOST_FAULTS = 20
+LONGEST = 400  # of a repr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What :func:`verify` found; true where the release is one of its source and l-diverse.
 
@@ -70,6 +71,10 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return not self.faults
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"<Verdict {text if len(text) <= LONGEST else f'{text[: LONGEST - 3]}...'}>"
 
     def __str__(self) -> str:
         judged = f"QI {', '.join(map(str, self.qi))}; sensitive {', '.join(map(str, self.sensitive))}"
