@@ -30,12 +30,16 @@ def _axes(ax: Any, size: tuple[float, float]) -> Any:
     return ax
 
 
+def _groups(count: int) -> str:
+    return f"{count:,} group{'s' if count != 1 else ''}"
+
+
 def _bars(ax: Any, names: Sequence[str], values: Sequence[float], words: Sequence[str], title: str, xlabel: str) -> Any:
     bars = ax.barh(range(len(names)), values, color=BLUE)
     ax.bar_label(bars, words, padding=3)
     ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
-    ax.set_xlim(0, max([*values, 1e-9]) * 1.25)
+    ax.set_xlim(0, max([*values, 1e-9]) * 1.35)
     ax.set_title(title, loc="left", fontsize="medium")
     ax.set_xlabel(xlabel)
     return ax
@@ -95,7 +99,7 @@ class Plot:
             if inside.any():
                 names.append("1" if low == 1 else f"{low:,} to {2 * low - 1:,}")
                 rows.append(float(sizes[inside].sum()))
-                words.append(f"{int(sizes[inside].sum()):,} in {int(inside.sum()):,} groups")
+                words.append(f"{int(sizes[inside].sum()):,} in {_groups(int(inside.sum()))}")
             low *= 2
         return _bars(_axes(ax, (6, 0.8 + 0.4 * max(len(names), 1))), names, rows, words, "Rows by the size of their group", "rows")
 
