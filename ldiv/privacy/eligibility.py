@@ -118,7 +118,9 @@ class CheckReport:
 
     def __repr__(self) -> str:
         whose = f" of {self.persons:,} persons" if self.persons is not None else ""
-        verdict = f"{self.l}-diverse" if self.ok else f"not {self.l}-diverse, {len(self.violations):,} violations"
+        verdict = (
+            f"{self.l}-diverse" if self.ok else f"not {self.l}-diverse, {len(self.violations):,} violation{'s' if len(self.violations) != 1 else ''}"
+        )
         return f"<CheckReport {verdict}: {self.rows:,} rows{whose}, {self.groups:,} groups, l-diverse up to {self.max_l}>"
 
     def _repr_html_(self) -> str:
@@ -153,7 +155,8 @@ def require_eligible(contingency: Contingency, l: int) -> None:
     rows = int(histogram.sum())
     pillar = int(np.argmax(histogram)) if len(histogram) else 0
     if len(histogram) and rows < l * int(histogram[pillar]):
-        raise NotEligibleError(contingency.sensitive_domain.label(pillar), int(histogram[pillar]), rows, l)
+        seen = int(np.count_nonzero(histogram))
+        raise NotEligibleError(contingency.sensitive_domain.label(pillar), int(histogram[pillar]), rows, l, values=seen)
 
 
 def check(

@@ -396,6 +396,8 @@ class Release:
             f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
         ]
         lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
+        if n > 1 and self.contingency.groups == n and self.l > 1:
+            lines.append("every row was alone with its QI values: coarsen some, or leave out what nobody could know, and fewer cells are starred")
         if self.phase is not None:
             lines.append(f"TP ended in phase {self.phase}")
         if self.publication is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.errors import InputError
+from ldiv.errors import InputError, MissingColumnError
 from ldiv.table.backends import backend_of
 from ldiv.table.encoding import Encoded, compress, encode_arrow_text, encode_objects, encode_sortable, plus_zero
 from ldiv.table.text import is_missing, text_of
@@ -107,6 +107,18 @@ class Source:
     @property
     def index(self) -> list[Any]:
         """Columns that are the index of a pandas table: they go with the order of the rows."""
+        return []
+
+    def lacks(self, name: Any) -> MissingColumnError:
+        """The error for a column that is not there, with a likely reason."""
+        if name in self.index_names():
+            return MissingColumnError(name, self.columns, "; it is in the index: frame.reset_index() makes a column of it")
+        only = str(self.columns[0]) if len(self.columns) == 1 else ""
+        between = next((letter for letter in ";\t|," if letter in only), None)
+        return MissingColumnError(name, self.columns, f"; perhaps the fields of its file are separated by {between!r}" if between else "")
+
+    def index_names(self) -> list[Any]:
+        """The names of the index of a pandas table."""
         return []
 
     def encode(self, name: Any) -> Encoded:
@@ -260,6 +272,10 @@ class Table(Source):
         if index is None or callable(index) or type(index).__name__ == "RangeIndex":
             return {}
         return {f"index {name}" if name is not None else "index": index.get_level_values(level).tolist() for level, name in enumerate(index.names)}
+
+    def index_names(self) -> list[Any]:
+        names = getattr(getattr(self.frame.to_native(), "index", None), "names", None)
+        return [] if names is None else [name for name in names if name is not None]
 
     def native_series(self) -> Any:
         return self.frame.get_column(self.columns[0]).to_native()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldiv.arguments import MOST_VALUES, hint, shown
-from ldiv.errors import InputError, MissingColumnError
+from ldiv.errors import InputError
 from ldiv.table import frames
 from ldiv.table.arrays import seal, whole
 from ldiv.table.coarsening import Hierarchy
@@ -296,7 +296,7 @@ class Microdata:
         declared = dict(domains or {})
         source = frames.open_frame(frame)
         qi = frames.named(qi, source.columns, "qi")
-        _check_columns(source.columns, qi, sensitive, declared)
+        _check_columns(source, qi, sensitive, declared)
         packed = np.empty((source.rows, len(qi)), dtype=np.int32, order="F")
         found = []
         for j, name in enumerate(qi):
@@ -317,7 +317,7 @@ class Microdata:
             raise InputError(f"{role} names {len(given)} columns: ask for one at a time")
         sensitive = given[0]
         if sensitive not in source.columns:
-            raise MissingColumnError(sensitive, source.columns)
+            raise source.lacks(sensitive)
         return _encode(source, sensitive, "error" if role == "unit" else _missing_policy(missing)["sensitive"], role, None)
 
 
@@ -354,13 +354,14 @@ def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
     return policy
 
 
-def _check_columns(columns: Sequence[Any], qi: Sequence[str], sensitive: str, declared: Mapping[str, Any]) -> None:
+def _check_columns(source: frames.Source, qi: Sequence[str], sensitive: str, declared: Mapping[str, Any]) -> None:
+    columns = source.columns
     doubled = sorted({str(c) for c in columns if list(columns).count(c) > 1}) if len(set(columns)) < len(columns) else []
     if doubled:
         raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
     for name in [*qi, sensitive, *declared]:
         if name not in columns:
-            raise MissingColumnError(name, columns)
+            raise source.lacks(name)
     if not qi:
         raise InputError("qi is empty: name at least one quasi-identifier column")
     twice = [name for name in qi if list(qi).count(name) > 1]
