@@ -22,6 +22,8 @@ TABLE = pd.DataFrame({"Age": [30, 30, 40, 50], "Town": ["Rome", "Bari", "Rome", 
         (lambda: ldiv.anonymize({"a": [1, 1, 2, 3], "s": list("ynyn")}, ["a"], "s", 3), "there are 2 sensitive values only"),
         (lambda: ldiv.coarsen(TABLE, {"Age": 1}, {"Age": [["30.0", "*"], ["40.0", "*"], ["50.0", "*"]]}), "it has '30.0', which is written otherwise"),
         (lambda: ldiv.coarsen(TABLE, {"Town": 1}, {"Town": [["Roma", "*"], ["Bari", "*"]]}), "'Rome' is not in its hierarchy .*: did you mean 'Roma'"),
+        (lambda: ldiv.coarsen({"a": ["1,5", "2,5"]}, {"a": ldiv.Bins(width=1)}), "'1,5' is not a number; it has a decimal comma"),
+        (lambda: ldiv.coarsen({"a": pd.to_datetime(["2020-01-01"])}, {"a": ldiv.Bins(width=1)}), "make years or months of dates first"),
         (lambda: ldiv.coarsen(TABLE.astype({"Age": float}), {"Age": 1}, {"Age": [["30", "*"], ["40", "*"], ["50", "*"]]}), "make whole numbers of them"),
     ],
 )  # fmt: skip
@@ -41,10 +43,11 @@ def test_hints_on_the_command_line(tmp_path, monkeypatch):
     TABLE.to_csv("comma.csv", index=False)
     TABLE.to_csv("semicolon.csv", index=False, sep=";")
     TABLE.to_csv("headless.csv", index=False, header=False)
-    TABLE.to_parquet("t.parquet")
+    (tmp_path / "commas.csv").write_text("Age;Weight;Ill\n30;1,5;flu\n40;2,5;cold\n")
     for words, hint in (
         (["semicolon.csv", "-q", "Age", "-s", "Ill"], "separated by ';': --delimiter"),
         (["headless.csv", "-q", "Age", "-s", "Ill"], "name the columns with --names"),
+        (["commas.csv", "-q", "Age", "-s", "Ill"], "perhaps the fields are separated by ';': --delimiter"),
         (["comma.csv", "-q", "age", "-s", "Ill"], "did you mean 'Age'?"),
     ):
         done = run("check", *words, "-l", "2")

@@ -148,6 +148,7 @@ def compose_persons(
     assert cells.cell_of_row is not None
     group = release.group[persons.code]
     info: dict[str, Any] = {"counted": max(star_bound(table.contingency, l) for table in tables)}
+    info["varies"] = {name: int(count) for name, count in zip(names, varies.sum(axis=0), strict=True) if count}
     info |= {key: value for key, value in (("protected", tuple(protect)), ("also", tuple(map(str, also)))) if value}
     one = np.ones(len(group), dtype=np.int64)
     return Release.from_entries(cells, group, cells.cell_of_row, one, l=l, algorithm=algorithm.name, info=info, published=published).verify()

@@ -398,6 +398,8 @@ class Release:
         lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
         if n > 1 and self.contingency.groups == n and self.l > 1:
             lines.append("every row was alone with its QI values: coarsen some, or leave out what nobody could know, and fewer cells are starred")
+        for name, persons in self.info.get("varies", {}).items():
+            lines.append(f"{name} is starred for {persons:,} persons in whose rows it differs")
         if self.phase is not None:
             lines.append(f"TP ended in phase {self.phase}")
         if self.publication is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -250,7 +251,12 @@ class Bins:
             raise InputError(f"column {column!r} cannot be binned: {label!r} is not a finite number") from None
         except (TypeError, ValueError):
             finite = "a finite number" if isinstance(label, float) else "a number"
-            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}") from None
+            advice = ""
+            if isinstance(label, str) and NUMBER.fullmatch(label.strip().replace(",", ".", 1)):
+                advice = "; it has a decimal comma: write points, or read the file with decimal=','"
+            elif isinstance(label, (dt.date, np.datetime64)):
+                advice = "; make years or months of dates first"
+            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}{advice}") from None
         # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
         return Fraction(repr(label)) if isinstance(label, float) else found
 
