@@ -20,4 +20,5 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 suppress_warnings = ["myst.xref_missing", "ref.python"]

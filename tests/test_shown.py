@@ -68,6 +68,8 @@ def test_numbers_of_drawings(releases):
     assert drawn["no release has fewer"] == [max(r.certificate.bound for r in releases if r.l == l) for l in (2, 6)]
     axes = ldiv.plot_compare({"mine": releases[2], "theirs": releases[3]}, what="groups")
     assert [text.get_text() for text in axes.texts] == [f"{r.groups:,}" for r in releases[2:]]
+    other = ldiv.solve(ldiv.datasets.load("acs2018", qi=["Age", "Race"]), 6, algorithm="tp")
+    assert not ldiv.plot_compare({"mine": releases[2], "coarser": other}).lines, "the bound of one table is none of another"
     rows = [{"l": l, "algorithm": "tp", "seconds": l / 10, "stars": None} for l in (2, 3)]
     assert list(ldiv.plot_compare(rows, what="seconds").lines[0].get_ydata()) == [0.2, 0.3]
     mpl.pyplot.close("all")

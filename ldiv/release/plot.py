@@ -130,7 +130,8 @@ class Plot:
 
 
 def plot_compare(releases: Mapping[str, Any] | Sequence[Any], *, what: str = "stars", ax: Any = None) -> Any:
-    """Releases of one table side by side: a line for each algorithm over l, or bars where all have the same l, with the best proven bound.
+    """Releases side by side: a line for each algorithm over l, or bars where all have the same l; with the best proven bound where all are
+    of the same table.
 
     Parameters
     ----------
@@ -161,7 +162,10 @@ def plot_compare(releases: Mapping[str, Any] | Sequence[Any], *, what: str = "st
         raise InputError(f"nothing to compare: no release has {shown(what)}")
     names = list(dict.fromkeys(row["name"] for row in rows))
     levels = sorted({row["l"] for row in rows})
-    bounds = {l: max([row["bound"] for row in rows if row["l"] == l and row["bound"] is not None], default=None) for l in levels}
+    same = len({row["table"] for row in rows}) == 1  # of another table, coarsened say, another bound holds
+    bounds = {
+        l: None if not same else max([row["bound"] for row in rows if row["l"] == l and row["bound"] is not None], default=None) for l in levels
+    }
     label = {"stars": "stars", "suppressed_rows": "rows with a star", "groups": "groups", "kl": "KL-divergence (nats)"}.get(what, what)
     if len(levels) == 1:
         values = {row["name"]: row[what] for row in rows}
@@ -192,11 +196,13 @@ def _rows(releases: Any) -> list[dict[str, Any]]:
     found = []
     for name, one in pairs:
         if isinstance(one, Mapping) and "l" in one and "algorithm" in one:
-            found.append({"bound": None, **one, "name": name or one["algorithm"]})
+            found.append({"bound": None, "table": None, **one, "name": name or one["algorithm"]})
         elif hasattr(one, "published") and hasattr(one, "algorithm"):
             facts = {key: getattr(one, key) for key in ("stars", "suppressed_rows", "groups")}
             plain = one.is_suppression and one.cost == one.stars
-            found.append({"l": one.l, "name": str(name or one.algorithm), "bound": one.certificate.bound if plain else None, **facts})
+            c = one.contingency
+            table = hash((c.codes.tobytes(), c.sensitive.tobytes(), c.count.tobytes()))
+            found.append({"table": table, "l": one.l, "name": str(name or one.algorithm), "bound": one.certificate.bound if plain else None, **facts})
         else:
             raise InputError(f"releases must be releases, or rows of ldiv compare --json, not {shown(one)}")
     return found
