@@ -21,6 +21,7 @@ from ldiv.privacy.principles import AlphaK, Distinct, Entropy, Frequency, KAnony
 from ldiv.privacy.verify import Verdict, verify
 from ldiv.release.form import Subdomain
 from ldiv.release.measures import average_group_size, discernibility, kl_divergence, ncp
+from ldiv.release.plot import plot_compare
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins, Hierarchy, coarsen
 from ldiv.table.contingency import Contingency
@@ -71,6 +72,7 @@ __all__ = [
     "load_certificate",
     "max_l",
     "ncp",
+    "plot_compare",
     "register",
     "save_certificate",
     "solve",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ldiv.algorithms import get
 from ldiv.arguments import shown
-from ldiv.constraints import compose
+from ldiv.constraints import compose, compose_persons
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.privacy.eligibility import validate_l
+from ldiv.privacy.persons import persons_of
 from ldiv.privacy.principles import Principle
 from ldiv.release.publish import publish
 from ldiv.release.release import Release
@@ -46,6 +46,7 @@ def anonymize(
     drop: Sequence[Any] = (),
     only_named: bool = False,
     star_is_null: bool = False,
+    unit: Any = None,
     **options: Any,
 ) -> Release:
     """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value.
@@ -88,6 +89,10 @@ def anonymize(
         Columns to leave out of the release.
     only_named : bool
         Leave out every column that is neither quasi-identifier nor sensitive.
+    unit : column, optional
+        Which person a row belongs to, where a person may have several. All rows of a person are then published alike, and in every group at most 1/l
+        of the rows and at most 1/l of the persons share an SA value; a person counts once for each value that its rows hold. Only algorithms that
+        publish values and stars. Leave the column itself out with `drop` unless it is a mere number: it tells which rows are one person's.
     star_is_null : bool
         Allow ``star=None`` in columns that have missing values.
     **options
@@ -145,12 +150,16 @@ def anonymize(
     targets = named(sensitive, source.columns, "sensitive")
     if not targets:
         raise InputError("sensitive is empty: name at least one sensitive column")
-    if len(targets) == 1:
+    persons = None
+    if unit is not None:
+        persons = persons_of(source, unit, [*named(qi, source.columns, "qi"), *targets])
+        release = compose_persons([microdata(name) for name in targets], persons, l, get(algorithm), seed=seed, **options)
+    elif len(targets) == 1:
         release = solve(microdata(targets[0]), l, algorithm=algorithm, seed=seed, **options)
     else:
         release = compose([microdata(name) for name in targets], l, get(algorithm), seed=seed, **options)
     return publish(
-        drawn(release, seed),
+        release.drawn(seed),
         source,
         frame,
         targets,
@@ -160,6 +169,7 @@ def anonymize(
         only_named=only_named,
         star_is_null=star_is_null,
         hierarchies=hierarchies,
+        persons=persons,
     )
 
 
@@ -210,11 +220,4 @@ def solve(
     >>> ldiv.solve(data, l=2).codes.tolist()
     [[0, 0], [0, 0], [1, -1], [1, -1]]
     """
-    return drawn(compose([data], validate_l(l), get(algorithm), seed=seed, protect=protect, also=also, **options), seed)
-
-
-def drawn(release: Release, seed: int | None) -> Release:
-    """The release with the chance that a seed gives; without one it keeps its fresh randomness."""
-    if seed is None:
-        return release
-    return replace(release, draw=int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little"))
+    return compose([data], validate_l(l), get(algorithm), seed=seed, protect=protect, also=also, **options).drawn(seed)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
+
+MOST_COLUMNS = 40  # that an error lists
 
 
 class LdivError(ValueError):
@@ -23,9 +26,12 @@ class MissingColumnError(InputError):
         Those it has.
     """
 
-    def __init__(self, name: object, columns: Sequence[object]) -> None:
+    def __init__(self, name: object, columns: Sequence[object], advice: str = "") -> None:
         self.name, self.columns = name, tuple(columns)
-        super().__init__(f"no column {name!r} in the table; there are: {', '.join(map(repr, columns))}")
+        near = get_close_matches(str(name), [str(x) for x in columns], 1)
+        meant = f": did you mean {near[0]!r}?" if near else ""
+        there = ", ".join(map(repr, columns[:MOST_COLUMNS])) + (f" and {len(columns) - MOST_COLUMNS:,} more" if len(columns) > MOST_COLUMNS else "")
+        super().__init__(f"no column {name!r} in the table; there are: {there}{meant}{advice}")
 
 
 class NotEligibleError(LdivError):
@@ -41,16 +47,19 @@ class NotEligibleError(LdivError):
         Rows of the table.
     l : int
         The l asked for.
+    what : {"rows", "persons"}
+        What `count` and `rows` count.
     max_l : int
         The largest feasible l, ``floor(rows / count)``.
     """
 
-    def __init__(self, value: object, count: int, rows: int, l: int) -> None:
-        self.value, self.count, self.rows, self.l = value, count, rows, l
+    def __init__(self, value: object, count: int, rows: int, l: int, what: str = "rows", values: int | None = None) -> None:
+        self.value, self.count, self.rows, self.l, self.what = value, count, rows, l, what
         self.max_l = rows // count
+        stands = f"stands in {count:,} of {rows:,} rows" if what == "rows" else f"is that of {count:,} of {rows:,} persons"
+        few = f" (there are {values:,} sensitive values only, and l can be no more than that)" if values is not None and values < l else ""
         super().__init__(
-            f"no {l}-diverse release exists: sensitive value {value!r} stands in {count:,} of {rows:,} rows, "
-            f"more than 1/{l} of them; the largest feasible l is {self.max_l}"
+            f"no {l}-diverse release exists: sensitive value {value!r} {stands}, more than 1/{l} of them; the largest feasible l is {self.max_l}{few}"
         )
 
 

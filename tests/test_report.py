@@ -1,6 +1,9 @@
 """The HTML page about a release, and the commands that write it."""
 
+import datetime as dt
+import hashlib
 import html
+import platform
 import re
 import shlex
 import subprocess
@@ -169,3 +172,46 @@ def test_names_that_are_not_text():
     text = render(ldiv.anonymize(frame, [0, True], "<ill>", 3, effort="fast", order="random", drop=[2.5]))
     assert "<td>None</td><td>0: it gives back" in text and "2020-01-01 00:00:00</td><td>100 % of the rows" in text
     assert "Left out: 2.5." in text and "&lt;ill&gt;" in text and "<ill>" not in text
+
+
+def test_a_page_says_what_was_asked_and_of_what(tmp_path):
+    folder = tmp_path / "secret folder"
+    folder.mkdir()
+    source = folder / "in.csv"
+    patients().to_csv(source, index=False)
+    (folder / "tree.csv").write_text("".join(f"{ward};all\n" for ward in sorted(set(pd.read_csv(source)["ward"].astype(str)))))
+    asked = [
+        *ASK,
+        *FAST,
+        "--also",
+        "k=5",
+        "--protect",
+        "ward",
+        "--weight",
+        "age=2",
+        "--hierarchy",
+        f"ward={folder / 'tree.csv'}",
+        "--coarsen",
+        "ward=1",
+    ]
+    done = run("anonymize", source, *asked, "-o", tmp_path / "out.csv", "--report", tmp_path / "page.html")
+    assert done.code == 0, done.err
+    text = (tmp_path / "page.html").read_text()
+    assert "secret folder" not in text and str(tmp_path) not in text
+    for file in (source, tmp_path / "out.csv"):
+        assert hashlib.sha256(file.read_bytes()).hexdigest() in text
+    for words in ("KAnonymity(k=5)", "never starred</td><td>ward", "age: 2", "ward=tree.csv", f"Python {platform.python_version()}", np.__version__):
+        assert words in text, words
+    assert dt.datetime.now(dt.UTC).strftime("%Y-") in text
+
+
+def test_several_sensitive_columns_stand_one_by_one():
+    rng = np.random.default_rng(0)
+    table = {"age": rng.integers(0, 5, 400), "ill": rng.choice(list("abcde"), 400), "pay": rng.integers(0, 6, 400)}
+    release = ldiv.anonymize(table, ["age"], ["ill", "pay"], 3, effort="fast")
+    text = render(release)
+    assert "The sensitive attribute ill" in text and "The sensitive attribute pay" in text and "(&#39;a&#39;" not in text
+    most = ldiv.check(release.frame, ["age"], ["ill", "pay"], 3).max_l
+    before = ldiv.check(table, ["age"], ["ill", "pay"], 3).max_l
+    assert f'largest l that holds</td><td class="n">{before}</td><td class="n">{most}</td>' in text
+    assert release.certificate.bound == max(ldiv.anonymize(table, ["age"], name, 3, algorithm="tp").certificate.bound for name in ("ill", "pay"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from ldiv.api import DEFAULT_ALGORITHM
 from ldiv.bounds import Certificate, save_certificate
 from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, repeat
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, Whose, repeat
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.verify import Verdict
 from ldiv.privacy.verify import verify as verify_tables
@@ -24,6 +25,7 @@ from ldiv.table.files import (
     Outputs,
     Target,
     descriptor,
+    expand,
     format_of_name,
     formula_columns,
     open_table,
@@ -33,7 +35,9 @@ from ldiv.table.files import (
 from ldiv.table.files.dialect import require_delimiter
 from ldiv.table.files.workbook import require_room
 
-__all__ = ["anonymize_command", "bound_of", "facts"]
+__all__ = ["anonymize_command", "bound_of", "facts", "trail"]
+
+MOST_HASHES = 20  # files of a folder whose hashes a page lists
 
 
 def anonymize_command(
@@ -43,6 +47,7 @@ def anonymize_command(
     output: Annotated[str, typer.Option("-o", "--output", help="Where the release goes; its ending is its format; '-' for standard output.")],
     solving: Solving,
     asking: Asking,
+    whose: Whose,
     publishing: Publishing,
     reading: Reading,
     saying: Saying,
@@ -53,8 +58,8 @@ def anonymize_command(
     """Publish FILE so that every group of equal QI values is l-diverse, with few starred cells."""
     voice = Voice(saying.quiet)
     source = Source(file, reading, columns, voice)
-    request = Request(source, asking, solving, [algorithm])
-    _refuse_certificate(certificate, asking, algorithm, columns)
+    request = Request(source, asking, solving, [algorithm], whose)
+    _refuse_certificate(certificate, asking, algorithm, columns, whose)
     if saying.json and descriptor(output, 1) == 1:
         raise InputError("--json and the release would both go to standard output: write the release to a file")
     with Outputs([*source.inputs, *request.hierarchy_files()]) as outputs:
@@ -66,18 +71,20 @@ def anonymize_command(
         request.fit()
         with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
             release = request.solve(l, algorithm, progress, publishing)
-            progress("the bound")
+            progress({"stage": "the bound", "stars": release.cost} if release.is_suppression else "the bound")
             bound = bound_of(release)
         with voice.progress(f"writing {output}"):
             published = release.frame
             write_release(published, target, source)
             verdict = verify_written(source, request, target.staged, release, shape)
             if page is not None:
-                again = repeat([Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, publishing, reading)
+                again = repeat(
+                    [Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, whose, publishing, reading
+                )
                 save_report(
                     release,
                     page.staged,
-                    {"file": source.opened.name, "rows": f"{release.n:,}", "command": again},
+                    {**trail(file, release), "SHA-256 of the release": sha256(target.staged), "command": again},
                     original=request.original(),
                     written=True,
                 )
@@ -118,7 +125,7 @@ def _describe(release: Release, voice: Voice) -> None:
         voice.warn(line)
 
 
-def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str, columns: Columns) -> None:
+def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str, columns: Columns, whose: Whose) -> None:
     if certificate is None:
         return
     if asking.coarsen:
@@ -127,6 +134,8 @@ def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str,
         raise InputError(f"--certificate is about stars; algorithm {algorithm!r} publishes sub-domains instead")
     if len(columns.sensitive) > 1:
         raise InputError("--certificate is about one sensitive column: leave it out, or name one -s")
+    if whose.unit is not None:
+        raise InputError("--certificate is about rows: leave it out, or --unit")
 
 
 def _plan_release(outputs: Outputs, output: str, source: Source) -> tuple[Target, Format]:
@@ -188,10 +197,24 @@ def verify_written(source: Source, request: Request, staged: Path, release: Rele
         star=request.asking.star,
         hierarchies=request.trees,
         rows=rows,
+        unit=request.unit,
     )
     if not verdict:
         raise UnsafeReleaseError(f"the written release is withheld, {verdict}")
     return verdict
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def trail(files: list[str], release: Release) -> dict[str, str]:
+    """What was read, for a page: names without folders, and hashes of what is a file."""
+    parts = [Path(part) for name in files for part in (expand(name) or [name])]
+    hashes = {f"SHA-256 of {part.name}": sha256(part) for part in parts[:MOST_HASHES] if part.is_file()}
+    read = ", ".join("standard input" if name == "-" else Path(name).name or name for name in files)
+    return {"file": read, "rows": f"{release.n:,}", **hashes}
 
 
 def bound_of(release: Release) -> Certificate | None:

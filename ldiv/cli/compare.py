@@ -16,7 +16,7 @@ from ldiv.api import solve
 from ldiv.cli.anonymize import bound_of
 from ldiv.cli.console import Voice, answer, table_of
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Solving
+from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Solving, Whose
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.release.measures import kl_divergence
 from ldiv.release.release import Release
@@ -46,6 +46,7 @@ def compare_command(
     l: Annotated[list[int], typer.Option("-l", help="Repeat for several.")],
     solving: Solving,
     asking: Asking,
+    whose: Whose,
     reading: Reading,
     saying: Saying,
     algorithm: Annotated[list[str], typer.Option("-a", "--algorithm", help="Repeat for several; see 'ldiv algorithms'.")] = ["tp", "tp+", "cascade"],  # noqa: B006
@@ -61,7 +62,7 @@ def compare_command(
         if value < 1:
             raise InputError(f"-l {value}: it must be at least 1")
     source = Source(file, reading, columns, voice)
-    request = Request(source, asking, solving, algorithms)
+    request = Request(source, asking, solving, algorithms, whose)
     if output is not None and Path(output).suffix.lower() not in (".csv", ".json") and output != "-":
         raise InputError(f"-o {output!r}: the comparison is written as .csv or .json")
     with Outputs([*source.inputs, *request.hierarchy_files()]) as outputs:

@@ -9,11 +9,12 @@ from typing import Any
 from ldiv.algorithms import get
 from ldiv.api import anonymize
 from ldiv.cli.console import Voice, one_line
-from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving
+from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving, Whose
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
-from ldiv.constraints import compose
+from ldiv.constraints import compose, compose_persons
 from ldiv.constraints.several import joined
 from ldiv.errors import DisclosureWarning, InputError, MissingColumnError
+from ldiv.privacy.persons import persons_of
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins, coarsen
 from ldiv.table.contingency import Contingency
@@ -87,6 +88,14 @@ class Source:
         error = MissingColumnError(name, self.table.column_names)
         raise error if option is None else InputError(f"{option}: {error}")
 
+    def require_unit(self, unit: str | None) -> None:
+        """The column of --unit is there and is neither a quasi-identifier nor sensitive."""
+        if unit is None:
+            return
+        self.require(unit, "--unit")
+        if unit in (*self.qi, *self.sensitive):
+            raise InputError(f"--unit {unit!r}: a column that is -q or -s cannot say whose a row is")
+
     @property
     def missing(self) -> dict[str, str]:
         return {"qi": self.reading.missing_qi, "sensitive": self.reading.missing_sensitive}
@@ -139,8 +148,8 @@ def options_of(solving: Solving, algorithms: list[str]) -> dict[str, dict[str, A
 class Request:
     """What is asked of a release, checked against the table."""
 
-    def __init__(self, source: Source, asking: Asking, solving: Solving, algorithms: list[str]) -> None:
-        self.source, self.solving, self.asking = source, solving, asking
+    def __init__(self, source: Source, asking: Asking, solving: Solving, algorithms: list[str], whose: Whose) -> None:
+        self.source, self.solving, self.asking, self.unit = source, solving, asking, whose.unit
         self.options = options_of(solving, algorithms)
         self.also = [principle(text) for text in asking.also or []]
         self.algorithms = algorithms
@@ -149,6 +158,7 @@ class Request:
         """Take the options apart that name columns; the table must have been read."""
         source, asking = self.source, self.asking
         columns = source.table.column_names
+        source.require_unit(self.unit)
         self.weights = {name: whole(value, f"--weight {name}={value}") for name, value in pairs(asking.weight, "--weight", columns).items()}
         self.coarse = {name: coarsening(value, f"--coarsen {name}={value}") for name, value in pairs(asking.coarsen, "--coarsen", columns).items()}
         trees = pairs(asking.hierarchy, "--hierarchy", columns)
@@ -212,6 +222,7 @@ class Request:
             order="keep" if publishing.keep_order else "random",
             drop=publishing.drop or [],
             only_named=publishing.only_named,
+            unit=self.unit,
             **self._options(algorithm, progress),
         )
 
@@ -240,6 +251,8 @@ class Request:
         options = self._options(algorithm, progress) | {"seed": self.solving.seed, "protect": self.asking.protect or []}
         if any(name not in self.coarse for name in self.trees) and get(algorithm).generalises:
             options["nodes"] = True
+        if self.unit is not None:
+            return compose_persons(parts, persons_of(self.source.table, self.unit), l, get(algorithm), also=self.also, **options)
         tables = [Contingency.from_microdata(parts[0])] if len(parts) == 1 else parts  # cells counted anew: what solving takes
         return compose(tables, l, get(algorithm), also=self.also, **options)
 

@@ -6,6 +6,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import PurePath
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -13,7 +14,22 @@ import typer.core
 
 from ldiv.table.files import ENDINGS
 
-__all__ = ["Algorithm", "Asking", "Columns", "File", "Files", "Hardness", "Once", "Publishing", "Reading", "Saying", "Solving", "flat", "repeat"]
+__all__ = [
+    "Algorithm",
+    "Asking",
+    "Columns",
+    "File",
+    "Files",
+    "Hardness",
+    "Once",
+    "Publishing",
+    "Reading",
+    "Saying",
+    "Solving",
+    "Whose",
+    "flat",
+    "repeat",
+]
 
 INPUT = f"{ENDINGS}; '-' for standard input, a folder or a pattern for Parquet files."
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=f"The table: {INPUT} Several are read as one if all are Parquet.")]
@@ -54,6 +70,16 @@ class Reading:
     missing_qi: Annotated[str, typer.Option(help="Missing QI values: value (one more value) or error.")] = "value"
     missing_sensitive: Annotated[str, typer.Option(help="Missing sensitive values: value (one more value) or error.")] = "error"
     unpack_limit: Annotated[str, typer.Option(help="What a packed file may unpack to, in bytes or with K, M, G, T.")] = "2G"
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Who the rows belong to."""
+
+    unit: Annotated[
+        str | None,
+        typer.Option(help="The column that says whose a row is, where a person may have several: at most 1/l of the persons share a value, too."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +182,8 @@ def _words(group: Any) -> Iterator[str]:
         for one in value if isinstance(value, list) else [value]:
             yield SHORT.get(entry.name, f"--{entry.name.replace('_', '-')}")
             if one is not True:
-                yield str(one)
+                name, divider, path = str(one).rpartition("=")
+                yield f"{name}{divider}{PurePath(path).name}" if entry.name == "hierarchy" else str(one)  # folders of this machine stay here
 
 
 def repeat(files: list[str], columns: Columns, l: int, output: str, algorithm: str, *groups: Any) -> str:

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from ldiv.api import DEFAULT_ALGORITHM
-from ldiv.cli.anonymize import bound_of, facts
+from ldiv.cli.anonymize import bound_of, facts, trail
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, repeat
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, Whose, repeat
 from ldiv.errors import InputError
 from ldiv.report import save as save_report
 from ldiv.table.files import Outputs, descriptor
@@ -26,6 +26,7 @@ def report_command(
     output: Annotated[str, typer.Option("-o", "--output", help="Where the page goes (.html); '-' for standard output.")],
     solving: Solving,
     asking: Asking,
+    whose: Whose,
     publishing: Publishing,
     reading: Reading,
     saying: Saying,
@@ -34,7 +35,7 @@ def report_command(
     """What a release of FILE would be like, as one HTML page; no release is written."""
     voice = Voice(saying.quiet)
     source = Source(file, reading, columns, voice)
-    request = Request(source, asking, solving, [algorithm])
+    request = Request(source, asking, solving, [algorithm], whose)
     if descriptor(output, 1) is None and Path(output).suffix.lower() not in (".html", ".htm") and not Path(output).exists():
         raise InputError(f"-o {output!r}: the page is HTML, so its name must end in .html")
     if saying.json and descriptor(output, 1) == 1:
@@ -45,8 +46,8 @@ def report_command(
         request.fit()
         with voice.progress(f"anonymizing with {algorithm}", solving.time_limit) as progress:
             release = request.solve(l, algorithm, progress, publishing)
-        again = repeat([Path(name).name for name in file], columns, l, "RELEASE.csv", algorithm, solving, asking, publishing, reading)
-        save_report(release, target.staged, {"file": source.opened.name, "rows": f"{release.n:,}", "command": again}, original=request.original())
+        again = repeat([Path(name).name for name in file], columns, l, "RELEASE.csv", algorithm, solving, asking, whose, publishing, reading)
+        save_report(release, target.staged, {**trail(file, release), "command": again}, original=request.original())
         outputs.commit()
     if saying.json:
         answer(facts(release, bound_of(release), algorithm))

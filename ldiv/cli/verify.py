@@ -9,7 +9,7 @@ import typer
 
 from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
-from ldiv.cli.options import Columns, File, Hardness, Reading, Saying
+from ldiv.cli.options import Columns, File, Hardness, Reading, Saying, Whose
 from ldiv.cli.words import hierarchy_of, pairs
 from ldiv.errors import InputError
 from ldiv.privacy.verify import verify
@@ -33,6 +33,7 @@ def verify_command(
     released: File,
     columns: Columns,
     l: Hardness,
+    whose: Whose,
     reading: Reading,
     saying: Saying,
     k: Annotated[int, typer.Option("-k", help="The least size of a group.")] = 1,
@@ -53,17 +54,33 @@ def verify_command(
     before.read(writes_text=True, typed=False)
     after = Source([released], _of_release(reading, before.opened.format, released), columns, voice, others=[source])
     after.read(writes_text=before.opened.format.is_text, typed=False)
+    before.require_unit(whose.unit)
     trees = {}
     for name, path in pairs(hierarchy, "--hierarchy", before.table.column_names).items():
         before.require(name, "--hierarchy")
         if name not in before.qi:
             raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, before.qi))}")
         trees[name] = hierarchy_of(path, name, before.limit)
-    verdict = verify(before.table, after.table, before.qi, before.sensitive, l, k=k, star=star, hierarchies=trees)
+    verdict = verify(before.table, after.table, before.qi, before.sensitive, l, k=k, star=star, hierarchies=trees, unit=whose.unit)
     if saying.json:
         facts: dict[str, Any] = {
             name: getattr(verdict, name)
-            for name in ("faults", "qi", "sensitive", "unchanged", "dropped", "rows", "groups", "l", "k", "max_l", "smallest", "stars", "in_order")
+            for name in (
+                "faults",
+                "qi",
+                "sensitive",
+                "unchanged",
+                "dropped",
+                "rows",
+                "groups",
+                "l",
+                "k",
+                "max_l",
+                "smallest",
+                "stars",
+                "in_order",
+                "persons",
+            )
         }
         answer({"verified": bool(verdict), **facts})
     else:

@@ -9,14 +9,18 @@ satisfies everything; where one does not, the reason is said before anything is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.algorithms import Algorithm
-from ldiv.arguments import hint, shown
+from ldiv.arguments import shown
+from ldiv.bounds.counting import star_bound
+from ldiv.constraints.asked import as_principles, positions, protected_names, refuse_generalising
 from ldiv.constraints.enforce import enforce, possible
+from ldiv.constraints.persons import compose_persons
 from ldiv.constraints.protected import solve_protected
 from ldiv.constraints.several import Component, check_each, joined, spread
 from ldiv.errors import InputError
@@ -26,7 +30,7 @@ from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
-__all__ = ["compose", "enforce"]
+__all__ = ["compose", "compose_persons", "enforce"]
 
 
 def compose(
@@ -75,11 +79,10 @@ def compose(
             raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
         require_eligible(c, l)
     first = cells[0]
-    protect, also = _protect(protect, [domain.name for domain in first.domains]), _also(also)
-    kept = _positions(first, protect)
+    protect, also = protected_names(protect, [domain.name for domain in first.domains]), as_principles(also)
+    kept = positions(first.domains, protect)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
-        if given and not algorithm.suppression:
-            raise InputError(f"{what} works with algorithms that publish values and stars only, not with {algorithm.name!r}")
+        refuse_generalising(algorithm, what, given)
     if len(tables) == 1 and not first.n:
         return Release.verify(algorithm.solve(first, l, seed=seed, **options))
     principles = list(also)
@@ -103,30 +106,8 @@ def compose(
     release = Release.verify(enforce(release, principles, protect))
     if len(tables) > 1:
         check_each(release, l, [x.sensitive_domain.name for x in tables], codes)
+        counted = max(star_bound(c, l) for c in cells)  # what each column forces by itself
+        release = replace(release, info={**release.info, "counted": counted})
+    if also:
+        release = replace(release, info={**release.info, "also": tuple(map(str, also))})
     return release
-
-
-def _protect(protect: Sequence[Any] | Any, names: Sequence[Any]) -> list[Any]:
-    if isinstance(protect, (str, bytes)) or (protect is not None and not isinstance(protect, list) and protect in names):
-        return [protect]
-    if protect is None or not hasattr(protect, "__iter__"):
-        raise InputError(f"protect must be names of quasi-identifiers, not {shown(protect)}")
-    return list(dict.fromkeys(protect))
-
-
-def _also(also: Sequence[Principle] | Principle) -> list[Principle]:
-    if isinstance(also, Principle):
-        return [also]
-    if also is None or isinstance(also, (str, bytes)) or not hasattr(also, "__iter__") or not all(isinstance(x, Principle) for x in also):
-        raise InputError(f"also must be principles, such as [ldiv.KAnonymity(10)], not {shown(also)}")
-    return list(also)
-
-
-def _positions(contingency: Contingency, protect: Sequence[str]) -> list[int]:
-    names = [domain.name for domain in contingency.domains]
-    for name in protect:
-        if name not in names:
-            raise InputError(f"protect: {shown(name)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(name, names)}")
-    if protect and len(protect) == len(names):
-        raise InputError("protect names every quasi-identifier: nothing could be starred")
-    return [names.index(name) for name in protect]

@@ -42,7 +42,7 @@ def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: 
     parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
     where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]
     protect = [c.domains[j].name for j in kept]
-    if kept and not any(_is_component(x) for x in principles):
+    if kept and not any(x.joint for x in principles):
         size, height, pillar = _cells.heights(parts.indptr, parts.sensitive, parts.count, c.m)
         bad = np.flatnonzero(size // l < height)
         if len(bad):
@@ -62,10 +62,6 @@ def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: 
             f"{principle} is impossible with protect={protect!r}: {where[p]} as one group do not satisfy it (they have {level:.4g}); "
             "protect fewer columns, coarsen them, or ask for less"
         )
-
-
-def _is_component(principle: Principle) -> bool:
-    return hasattr(principle, "code")
 
 
 def _verdict(principle: Principle, groups: Histograms) -> NDArray[np.bool_]:

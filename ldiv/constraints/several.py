@@ -32,6 +32,7 @@ class Component(Principle):
     code: NDArray[np.int32]
     ordered: bool
     principle: Principle
+    joint = True
 
     def __post_init__(self) -> None:  # its parameters are those of the principle, which has looked at them
         pass

@@ -5,7 +5,7 @@ A principle is monotone when the union of two groups that satisfy it satisfies i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import ldiv._kernels.cells as _cells
 from ldiv.arguments import ALPHA, DISTANCE, STRENGTH, Argument, C, K, L
 from ldiv.privacy.eligibility import as_microdata, one_by_one
+from ldiv.privacy.persons import Persons, persons_of
 from ldiv.table.contingency import Contingency
 from ldiv.table.ranking import rank_rows
 
@@ -61,8 +62,10 @@ class Principle:
     """What must hold in every QI-group. `level` is the strength each group has, to compare with what is asked.
 
     A user's own needs ``level`` and ``holds``, both from the histograms of groups to an array with an entry a group, and must be monotone: a union of
-    groups that satisfy it satisfies it.
+    groups that satisfy it satisfies it. `joint` is whether it reads several attributes, or rows of persons, out of one.
     """
+
+    joint = False
 
     def __post_init__(self) -> None:
         for name, declared in self.parameters().items():
@@ -229,6 +232,7 @@ def audit(
     *,
     c: float = 2.0,
     missing: str | Mapping[str, str] | None = None,
+    unit: Any = None,
 ) -> dict[str, float]:
     """How strong a published table is by every principle: the parameter that its weakest group still satisfies.
 
@@ -241,6 +245,9 @@ def audit(
         For recursive (c, l)-diversity, whose largest l is reported.
     missing : optional
         As in :meth:`ldiv.Microdata.from_frame`.
+    unit : column, optional
+        Which person a row belongs to. ``k`` and ``unique`` then count persons, and of every other parameter the weaker reading is reported: in rows, and
+        in persons, where one with several rows counts once for each of its values.
 
     Returns
     -------
@@ -261,17 +268,33 @@ def audit(
     (2, 2, 2, 2.0, 0.0)
     """
     c = C.check(c)
-    found = [_audit_one(part, qi, name, c, missing) for part, name in one_by_one(frame, sensitive)]
-    return {name: (max if name in ("alpha", "t", "unique") else min)(one[name] for one in found) for name in found[0]}
+    persons = None if unit is None else persons_of(frame, unit)
+    found = [one for part, name in one_by_one(frame, sensitive) for one in _audited(part, qi, name, c, missing, persons)]
+    out = {name: (max if name in ("alpha", "t", "unique") else min)(one[name] for one in found) for name in found[0]}
+    if persons is not None:
+        out |= {name: found[-1][name] for name in ("k", "unique")}
+    return out
 
 
-def _audit_one(frame: Any, qi: Any, sensitive: Any, c: float, missing: Any) -> dict[str, float]:
+def _audited(frame: Any, qi: Any, sensitive: Any, c: float, missing: Any, persons: Persons | None) -> Iterator[dict[str, float]]:
     contingency = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
-    groups = Histograms(contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, contingency.sensitive_domain.ordered)
+    ordered, m = contingency.sensitive_domain.ordered, contingency.m
     if not contingency.n:
-        return dict.fromkeys(("k", "l", "distinct_l", "entropy_l", "alpha", "recursive_l", "t", "unique"), 0)
+        yield dict.fromkeys(("k", "l", "distinct_l", "entropy_l", "alpha", "recursive_l", "t", "unique"), 0)
+        return
+    yield _audit_one(Histograms(contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, ordered), m, c)
+    if persons is not None:
+        counted = persons.counted(contingency)
+        whole = np.bincount(counted.sensitive, counted.count, m).astype(np.int64)
+        read = _audit_one(Histograms(counted.indptr, counted.sensitive, counted.count, whole, ordered), m, c)
+        height, _ = counted.heights(m)
+        read |= {"k": int(counted.size.min()), "l": int((counted.size // height).min()), "unique": int((counted.size == 1).sum())}
+        yield read | {"alpha": float((height / counted.size).max())}
+
+
+def _audit_one(groups: Histograms, m: int, c: float) -> dict[str, float]:
     largest = 0
-    while largest < contingency.m and Recursive(c, largest + 1).holds(groups).all():
+    while largest < m and Recursive(c, largest + 1).holds(groups).all():
         largest += 1
     return {
         "k": int(groups.size.min()),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldiv.errors import InputError
 from ldiv.privacy.disclosure import Guess, PassingColumn, guesses_by_column, guesses_by_copy, share_alone
+from ldiv.privacy.persons import Persons
 from ldiv.privacy.verify import Verdict
 from ldiv.table.encoding import encode_objects
 from ldiv.table.frames import open_frame
@@ -20,7 +21,7 @@ from ldiv.table.text import is_missing, text_of
 __all__ = ["Publication"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Publication:
     """The table that leaves, and what it tells beside its cells.
 
@@ -38,6 +39,8 @@ class Publication:
         Columns published as they are, and left out.
     index : list
         Those of `dropped` that are left out because they are the index of a table whose rows are shuffled.
+    persons : Persons, optional
+        Who the rows of the source belong to, where ``unit=`` said so.
     """
 
     frame: Any
@@ -50,6 +53,11 @@ class Publication:
     starred: NDArray[np.bool_] = field(repr=False)
     index: list[Any] = field(default_factory=list)
     texts: list[list[str]] = field(default_factory=list, repr=False)
+    persons: Persons | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        order = "in the order of the source" if self.rows is None else "in random order"
+        return f"<Publication {self.verdict.rows:,} rows {order}, {len(self.untouched)} columns as they are, {len(self.dropped)} left out>"
 
     @cached_property
     def passing(self) -> list[PassingColumn]:
@@ -85,7 +93,10 @@ class Publication:
     @property
     def column_warnings(self) -> list[str]:
         """What columns that are published as they are give away, a line each; the first call measures every one of them."""
-        return [f"column {column.name!r} tells more: {flag}" for column in self.passing for flag in column.flags]
+        found = [f"column {column.name!r} tells more: {flag}" for column in self.passing for flag in column.flags]
+        if self.persons is not None and self.persons.name in self.untouched:
+            found.append(f"column {self.persons.name!r} is published: it tells which rows are one person's, and who, if it is more than a number")
+        return found
 
     def in_short(self) -> list[str]:
         """What is known at once: what the order of the rows gives away, and which columns are published as they are."""
@@ -94,6 +105,8 @@ class Publication:
             lines.append("left out, since it would restore the order of the rows: the index " + ", ".join(map(repr, self.index)))
         if self.untouched:
             lines.append("published as they are: " + ", ".join(map(repr, self.untouched)))
+        if self.persons is not None:
+            lines.append(f"{self.persons.count:,} persons, {self.persons.with_several_rows:,} of them with several rows")
         return lines
 
     def notes(self) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ldiv.errors import DisclosureWarning, InputError, MissingColumnError, UnsafeReleaseError
 from ldiv.privacy.disclosure import guesses_by_neighbours
+from ldiv.privacy.persons import Persons
 from ldiv.privacy.verify import verify
 from ldiv.release.publication import Publication
 from ldiv.release.release import Release
@@ -36,6 +37,7 @@ def publish(
     seed: int | None = None,
     hierarchies: Mapping[Any, Any] | None = None,
     k: int = 1,
+    persons: Persons | None = None,
 ) -> Release:
     """The same release with its published table, which has been verified against the source.
 
@@ -51,6 +53,8 @@ def publish(
         As :func:`ldiv.anonymize` takes them.
     hierarchies : mapping, optional
         Whose texts may stand in place of values.
+    persons : Persons, optional
+        Who the rows belong to; they are counted, too.
 
     Raises
     ------
@@ -85,7 +89,8 @@ def publish(
             trees[domain.name] = [[text_of(domain.label(code)), *(tree.text[node] for node in tree.path[code])] for code in range(domain.size)]
         if domain.ordered and domain.labels and isinstance(domain.labels[0], str):
             orders[domain.name] = domain.labels
-    verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows)
+    unit = persons.name if persons is not None else None
+    verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows, unit=unit)
     if not verdict:
         raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, {verdict}")
     if rows is None and not verdict.in_order:
@@ -108,6 +113,7 @@ def publish(
             ["" if is_missing(x) else text_of(x) for x in map(domain.label, range(min(domain.size, len(domain.labels or ()))))]
             for domain in data.domains
         ],
+        persons,
     )
     telling = [f"{guess} in {name!r}" for name, guess in publication.neighbours.items() if guess.tells]
     if telling and order == "keep":

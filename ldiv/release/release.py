@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,12 @@ from ldiv.release.check import complete, eligible, truthful
 from ldiv.release.decoding import changes_of
 from ldiv.release.facts import Phases, Proof, phases_of, proof_of
 from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
+from ldiv.release.plot import Plot
 from ldiv.release.publication import Publication
 from ldiv.table.arrays import seal, total, weighted_total, whole
 from ldiv.table.contingency import Contingency
 from ldiv.table.frames import Source
+from ldiv.table.html import table_html
 from ldiv.table.ranking import argsort_keys, rank_rows
 
 __all__ = ["Release"]
@@ -309,10 +310,16 @@ class Release:
         """
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
-        counted = star_bound(self.contingency, self.l)
+        counted = max(star_bound(self.contingency, self.l), self.info.get("counted", 0))
         if (proof := self.proof) is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
             return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
         return Certificate(self.cost, counted, "counting")
+
+    def drawn(self, seed: int | None) -> Release:
+        """The release with the chance that a seed gives; without one it keeps its fresh randomness."""
+        if seed is None:
+            return self
+        return replace(self, draw=int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little"))
 
     # -- safety and decoding ---------------------------------------------------------------------------------------
 
@@ -374,6 +381,11 @@ class Release:
         changes = changes_of(self.contingency.domains, data.codes, self.published, self.subdomains, self.group, self.star, star_is_null)
         return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
 
+    @property
+    def plot(self) -> Plot:
+        """Drawings in matplotlib: ``release.plot.stars()``, ``.groups()``, ``.shares()``."""
+        return Plot(self)
+
     def summary(self) -> str:
         """A few lines for people."""
         d, n = self.d, self.n
@@ -384,6 +396,10 @@ class Release:
             f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
         ]
         lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
+        if n > 1 and self.contingency.groups == n and self.l > 1:
+            lines.append("every row was alone with its QI values: coarsen some, or leave out what nobody could know, and fewer cells are starred")
+        for name, persons in self.info.get("varies", {}).items():
+            lines.append(f"{name} is starred for {persons:,} persons in whose rows it differs")
         if self.phase is not None:
             lines.append(f"TP ended in phase {self.phase}")
         if self.publication is not None:
@@ -394,8 +410,7 @@ class Release:
         """A small table for notebooks."""
         rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
         rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
-        lines = "".join(f"<tr><td>{escape(str(what))}</td><td style='text-align:right'>{number:,}</td></tr>" for what, number in rows)
-        return f"<table><caption>{self.l}-diverse release by {escape(self.algorithm)}</caption>{lines}</table>"
+        return table_html(f"{self.l}-diverse release by {self.algorithm}", [], rows)
 
     def __repr__(self) -> str:
         return (

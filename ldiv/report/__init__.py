@@ -5,6 +5,9 @@ The page holds counts and column names only, never a row; it loads nothing from 
 
 from __future__ import annotations
 
+import datetime as dt
+import os
+import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,9 +17,9 @@ import numpy as np
 from ldiv._version import __version__
 from ldiv.errors import InputError
 from ldiv.privacy.principles import Histograms
-from ldiv.release.histograms import histograms
 from ldiv.release.measures import kl_divergence, ncp
 from ldiv.release.release import Release
+from ldiv.report.sensitive import Part, parts_of
 from ldiv.table.files import atomic
 from ldiv.table.microdata import Microdata
 from ldiv.table.text import text_of
@@ -34,7 +37,7 @@ def render(release: Release, request: Mapping[str, Any] | None = None, *, origin
     ----------
     release : Release
     request : mapping, optional
-        What was asked, line by line; ``"command"`` is shown as the way to repeat it.
+        What was asked, line by line, such as the name of the file and its SHA-256; ``"command"`` is shown as the way to repeat it.
     original : Microdata, optional
         Of the table before it was coarsened, the same rows; what is left of its use is then measured in its values. Without it, in the values of
         the table that the release was made of.
@@ -44,7 +47,7 @@ def render(release: Release, request: Mapping[str, Any] | None = None, *, origin
     Returns
     -------
     str
-        HTML; the same release gives the same bytes.
+        HTML; the same release gives the same bytes on the same day.
 
     Raises
     ------
@@ -78,36 +81,75 @@ def save(
 
 
 def _content(release: Release, request: dict[str, Any], original: Microdata | None, written: bool) -> dict[str, Any]:
-    c = release.contingency
-    number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
-    after = histograms(release, number, release.groups)
-    before = Histograms(c.indptr, c.sensitive, c.count, c.histogram, c.sensitive_domain.ordered)
-    size, height = after.size, after.height
+    parts = parts_of(release)
+    certificate = release.certificate if release.is_suppression else None
     rows = max(release.n, 1)
     starred = [{"name": str(name), "count": stars, "share": stars / rows} for name, stars in release.stars_by_attribute.items()]
-    certificate = release.certificate if release.is_suppression else None
+    persons = release.publication.persons if release.publication is not None else None
     return {
-        "version": __version__,
+        "made": f"ldiv {__version__}, Python {platform.python_version()}, numpy {np.__version__}, {_today()}",
         "release": release,
+        "names": ", ".join(str(part.name) for part in parts),
+        "asked": _asked(release),
+        "persons": persons,
         "request": {k: v for k, v in request.items() if k != "command"},
         "command": request.get("command"),
         "starred": starred,
         "publication": release.publication,
         "certificate": certificate,
         "cells": release.n * release.d,
-        "sizes": _sizes(size),
-        "shares": _shares(size, height, release.l),
-        "sensitive": _sensitive(release, after),
+        "sizes": _sizes(parts[0].after.size),
+        "parts": [
+            {"name": str(part.name), "shares": _shares(part.after, release.l), "values": _sensitive(part, release.l), "l": 2 * release.l}
+            for part in parts
+        ],
         "written": written,
         **_use(release, original),
-        "risk": [
-            ("rows alone with their QI values", int((before.size == 1).sum()), int((size == 1).sum())),
-            ("smallest group", int(before.size.min()) if len(before.size) else 0, int(size.min()) if len(size) else 0),
-            ("groups of equal QI values", c.groups, release.groups),
-            ("largest l that holds", int((before.size // before.height).min()) if len(before.size) else 0, release.max_l),
-            ("rows in groups that show one sensitive value only", _bare(before), _bare(after)),
-        ],
+        "risk": _risk(release, parts),
     }
+
+
+def _today() -> str:
+    """The date; SOURCE_DATE_EPOCH sets it where pages must not differ."""
+    now = os.environ.get("SOURCE_DATE_EPOCH")
+    return (dt.datetime.fromtimestamp(int(now), dt.UTC) if now else dt.datetime.now(dt.UTC)).date().isoformat()
+
+
+def _asked(release: Release) -> list[tuple[str, str]]:
+    """What was asked beside l."""
+    found = []
+    weights = {domain.name: domain.weight for domain in release.contingency.domains if domain.weight != 1}
+    if weights:
+        found.append(("weights of stars", ", ".join(f"{name}: {weight}" for name, weight in weights.items())))
+    if release.protected:
+        found.append(("never starred", ", ".join(map(str, release.protected))))
+    if also := release.info.get("also"):
+        found.append(("beside l-diversity", ", ".join(also)))
+    return found
+
+
+def _risk(release: Release, parts: list[Part]) -> list[tuple[str, int, int]]:
+    def least(sizes: Any) -> int:
+        return int(sizes.min()) if len(sizes) else 0
+
+    before, after = parts[0].before, parts[0].after
+    found = [
+        ("rows alone with their QI values", int((before.size == 1).sum()), int((after.size == 1).sum())),
+        ("smallest group", least(before.size), least(after.size)),
+    ]
+    if parts[0].persons is not None:
+        persons = parts[0].persons
+        found.append(("persons in the smallest group", least(persons[0].size), least(persons[1].size)))
+    return [
+        *found,
+        ("groups of equal QI values", release.contingency.groups, release.groups),
+        ("largest l that holds", min(part.most(0) for part in parts), min(part.most(1) for part in parts)),
+        (
+            "rows in groups that show one sensitive value only",
+            max(_bare(part.before) for part in parts),
+            max(_bare(part.after) for part in parts),
+        ),
+    ]
 
 
 def _use(release: Release, original: Microdata | None) -> dict[str, Any]:
@@ -144,8 +186,9 @@ def _sizes(size: Any) -> list[dict[str, Any]]:
     return [{**x, "share": x["count"] / total} for x in out if x["groups"]]
 
 
-def _shares(size: Any, height: Any, l: int) -> list[dict[str, Any]]:
+def _shares(groups: Histograms, l: int) -> list[dict[str, Any]]:
     """Rows by the share of the commonest sensitive value of their group; nothing may be above 1/l."""
+    size, height = groups.size, groups.height
     if not len(size):
         return []
     share = height / size
@@ -157,16 +200,16 @@ def _shares(size: Any, height: Any, l: int) -> list[dict[str, Any]]:
     return out
 
 
-def _sensitive(release: Release, groups: Histograms) -> list[dict[str, Any]]:
+def _sensitive(part: Part, l: int) -> list[dict[str, Any]]:
     """Each sensitive value's share in the table, and the largest it has in any group of at least 2l rows."""
-    total = groups.total
+    groups, total = part.after, part.after.total
     order = np.argsort(-total, kind="stable")
     size = np.repeat(groups.size, np.diff(groups.indptr)) if len(groups.count) else np.zeros(0)
     most = np.zeros(len(total))
-    large = size >= 2 * release.l
+    large = size >= 2 * l
     np.maximum.at(most, groups.sensitive[large], groups.count[large] / size[large])
-    label = release.contingency.sensitive_domain.label
-    rows = [{"name": str(label(int(v))), "count": int(total[v]), "share": total[v] / max(release.n, 1), "most": most[v]} for v in order if total[v]]
+    whole = max(int(total.sum()), 1)
+    rows = [{"name": str(part.labels[v]), "count": int(total[v]), "share": total[v] / whole, "most": most[v]} for v in order if total[v]]
     if len(rows) > MOST_BARS:
         rest = rows[MOST_BARS:]
         rows = [

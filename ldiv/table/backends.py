@@ -67,13 +67,18 @@ class Pandas:
 
     @staticmethod
     def rows(series: Any, rows: NDArray[np.int64]) -> Any:
-        return series.iloc[rows]
+        import pandas as pd
+
+        if not hasattr(series.dtype, "pyarrow_dtype"):
+            return series.iloc[rows]
+        taken = _taken(_chunked(series), _indices(rows))  # pandas takes rows of some types of Arrow only
+        return pd.Series(pd.arrays.ArrowExtensionArray(taken), name=series.name, copy=False)
 
     @staticmethod
     def moments(series: Any) -> list[str | None]:
         if series.dtype.time_zone is None:
             return [None if np.isnat(x) else text_of(x) for x in series.to_numpy()]
-        return [None if x is None or x != x else str(x) for x in series.to_native()]
+        return [None if is_missing(x) else str(x) for x in series.to_native()]
 
     @staticmethod
     def clean(series: Any) -> Any:
@@ -101,6 +106,8 @@ class Pandas:
         if hasattr(series.dtype, "pyarrow_dtype"):
             return _arrow_backed(series, Arrow.gather(_chunked(series), first, place))
         values = series.array.take(first)
+        if isinstance(series.dtype, pd.IntervalDtype) and series.dtype.subtype.kind in "iu":  # as intervals with nulls they would become fractions
+            return _like(series, np.array([*values, None], dtype=object)[place], dtype=object)
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub":
             values = pd.array(
                 values,
@@ -146,10 +153,12 @@ class Pandas:
         if out is frame:  # pragma: no cover - a subclass that returns itself
             out = frame.copy(deep=True)
         out.attrs = {}
-        for at, name in enumerate(out.columns):
-            out.isetitem(at, columns[name])
         if order is not None:
-            return out.take(order).reset_index(drop=True)
+            out = out.reset_index(drop=True)
+        for at, name in enumerate(out.columns):
+            out.isetitem(at, columns[name] if order is None else Pandas.rows(columns[name], order).reset_index(drop=True))
+        if order is not None:
+            return out
         if isinstance(out.index, pd.MultiIndex):
             out.index = out.index.remove_unused_levels()
         elif isinstance(out.index, pd.CategoricalIndex):
@@ -157,6 +166,12 @@ class Pandas:
         else:
             out.index = out.index.copy()
         return out
+
+
+def _indices(rows: NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(rows)
 
 
 def _like(series: Any, values: Any, **options: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.errors import InputError, MissingColumnError
+from ldiv.arguments import hint
+from ldiv.errors import InputError
 from ldiv.table.frames import Change, open_frame
 from ldiv.table.taxonomy import Taxonomy
-from ldiv.table.text import NUMBER, is_missing, text_of
+from ldiv.table.text import NUMBER, alike, is_missing, text_of
 
 __all__ = ["Bins", "Hierarchy", "coarsen"]
 
@@ -160,8 +162,12 @@ class Hierarchy:
         text = text_of(label)
         if text not in self.levels:
             whole = isinstance(label, float) and label == int(label) and str(int(label)) in self.levels if text[-2:] == ".0" else False
-            hint = f" (the column holds decimals: {text_of(label)}; make whole numbers of them)" if whole else ""
-            raise InputError(f"column {column!r}: value {label!r} is not in its hierarchy ({self.name}); add a line for it{hint}")
+            advice = f" (the column holds decimals: {text_of(label)}; make whole numbers of them)" if whole else ""
+            if not whole and (same := next((known for known in self.levels if alike(known) == alike(label)), None)) is not None:
+                advice = f"; it has {same!r}, which is written otherwise"
+            raise InputError(
+                f"column {column!r}: value {label!r} is not in its hierarchy ({self.name}); add a line for it{advice or hint(text, self.levels)}"
+            )
         return self.levels[text]
 
 
@@ -245,7 +251,12 @@ class Bins:
             raise InputError(f"column {column!r} cannot be binned: {label!r} is not a finite number") from None
         except (TypeError, ValueError):
             finite = "a finite number" if isinstance(label, float) else "a number"
-            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}") from None
+            advice = ""
+            if isinstance(label, str) and NUMBER.fullmatch(label.strip().replace(",", ".", 1)):
+                advice = "; it has a decimal comma: write points, or read the file with decimal=','"
+            elif isinstance(label, (dt.date, np.datetime64)):
+                advice = "; make years or months of dates first"
+            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}{advice}") from None
         # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
         return Fraction(repr(label)) if isinstance(label, float) else found
 
@@ -311,7 +322,7 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
     changes = {}
     for name, how in columns.items():
         if name not in source.columns:
-            raise MissingColumnError(name, source.columns)
+            raise source.lacks(name)
         codes, labels, _ = source.encode(name)
         known = labels[:-1] if labels and labels[-1] is None else labels
         if isinstance(how, Bins):

@@ -18,13 +18,14 @@ from ldiv.arguments import MOST_ROWS, MOST_VALUES, shown
 from ldiv.errors import InputError
 from ldiv.table.arrays import seal, total, whole
 from ldiv.table.domain import Domain
+from ldiv.table.html import short
 from ldiv.table.ranking import DIRECT_SPAN, Codes, Counts, Index, rank_rows
 from ldiv.table.rows import Rows
 
 __all__ = ["Contingency"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contingency:
     """Cells in CSR: group g has the cells ``indptr[g] : indptr[g + 1]``, sorted by SA code.
 
@@ -112,6 +113,9 @@ class Contingency:
             codes=codes, indptr=indptr, sensitive=sensitive, count=count, domains=domains, sensitive_domain=sensitive_domain, data=data
         )
         return made
+
+    def __repr__(self) -> str:
+        return f"<Contingency {self.n:,} rows in {len(self.count):,} cells, {self.groups:,} groups; QI {self.d}, sensitive {short(self.sensitive_domain.name)}>"
 
     @property
     def n(self) -> int:

@@ -14,10 +14,11 @@ from ldiv.table.taxonomy import Taxonomy
 
 __all__ = ["Domain"]
 
+SHOWN = 4  # labels in a repr
 ORDERED = Flag("ordered")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Domain:
     """The values an attribute can take; codes are ``0 .. size - 1``.
 
@@ -72,6 +73,13 @@ class Domain:
             raise InputError(f"domain of {self.name!r}: {len(self.labels)} labels for a size of {self.size}")
         if self.taxonomy is not None and len(self.taxonomy.leaf) != self.size:
             raise InputError(f"domain of {self.name!r}: the taxonomy has {len(self.taxonomy.leaf)} values, the domain {self.size}")
+
+    def __repr__(self) -> str:
+        """Short where there are many labels."""
+        some = ", ".join(shown(value) for value in list(self.labels or ())[:SHOWN])
+        labels = "" if self.labels is None else f", [{some}{', ...' if len(self.labels) > SHOWN else ''}]"
+        rest = f"{', ordered' if self.ordered else ''}{', a taxonomy' if self.taxonomy is not None else ''}"
+        return f"Domain({shown(self.name)}, {self.size}{labels}{rest}{f', weight={self.weight}' if self.weight != 1 else ''})"
 
     def as_sensitive(self) -> Domain:
         """Itself, where it may be the sensitive attribute's: algorithms keep a count of each of its values."""

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.errors import InputError
+from ldiv.errors import InputError, MissingColumnError
 from ldiv.table.backends import backend_of
 from ldiv.table.encoding import Encoded, compress, encode_arrow_text, encode_objects, encode_sortable, plus_zero
 from ldiv.table.text import is_missing, text_of
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
+
+UNLIKE = ("BIT", "VARIANT")  # types of DuckDB whose bytes mean something else in Arrow
+FINE = ("ps", "fs", "as")  # units of time that are not published
 
 __all__ = ["Change", "Source", "named", "open_frame", "refuse_doubled"]
 
@@ -106,6 +109,18 @@ class Source:
         """Columns that are the index of a pandas table: they go with the order of the rows."""
         return []
 
+    def lacks(self, name: Any) -> MissingColumnError:
+        """The error for a column that is not there, with a likely reason."""
+        if name in self.index_names():
+            return MissingColumnError(name, self.columns, "; it is in the index: frame.reset_index() makes a column of it")
+        only = str(self.columns[0]) if len(self.columns) == 1 else ""
+        between = next((letter for letter in ";\t|," if letter in only), None)
+        return MissingColumnError(name, self.columns, f"; perhaps the fields of its file are separated by {between!r}" if between else "")
+
+    def index_names(self) -> list[Any]:
+        """The names of the index of a pandas table."""
+        return []
+
     def encode(self, name: Any) -> Encoded:
         """Codes by sorted value, the values (a missing one last, as None), and whether their order means something."""
         raise NotImplementedError
@@ -173,7 +188,11 @@ class ArrayDict(Source):
         missing = np.ma.getmaskarray(values).copy() if isinstance(values, np.ma.MaskedArray) else np.zeros(len(values), bool)
         values = np.ma.getdata(values)
         if values.dtype.kind == "V":
-            raise InputError(f"column {name!r} holds {values.dtype}: an attribute must hold single values")
+            raise InputError(f"column {name!r} of type {values.dtype}: an attribute must hold single values")
+        if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in FINE:
+            raise InputError(
+                f"column {name!r} of type {values.dtype} is finer than nanoseconds, which no table holds: turn it into whole numbers first"
+            )
         if values.dtype.kind in "OT":
             values = values.astype(object)
             values[missing] = None
@@ -205,8 +224,8 @@ class ArrayDict(Source):
             if change is not None:
                 column = self.changed(name, values, change)
             elif isinstance(values, np.ma.MaskedArray):
-                column = values.copy()
-                column.data[np.ma.getmaskarray(values)] = np.zeros((), values.dtype)  # what lies under a mask is not published
+                # What lies under a mask is not published.
+                column = np.ma.masked_array(values.filled(np.zeros(1, values.dtype)[0]), np.ma.getmaskarray(values))
             else:
                 column = plus_zero(values).copy() if name in qi else values.copy()
                 if name in qi and column.dtype.kind == "O":
@@ -217,10 +236,10 @@ class ArrayDict(Source):
     def changed(self, name: Any, values: NDArray[Any], change: Change) -> NDArray[Any]:
         kept = change.text < 0
         if change.nulls:
-            column = plus_zero(values).astype(object)
-            if isinstance(column, np.ma.MaskedArray):
-                column = column.filled(None)
-            column[~kept] = None
+            absent = np.ma.getmaskarray(values) | ~kept
+            column = plus_zero(np.ma.getdata(values))
+            column = column.copy() if column.dtype.kind in "mM" else column.astype(object)
+            column[absent] = None  # of moments: not a time
             return column
         words = [*self.texts(name, change.codes), *change.texts]
         size = len(words) - len(change.texts)
@@ -254,6 +273,10 @@ class Table(Source):
             return {}
         return {f"index {name}" if name is not None else "index": index.get_level_values(level).tolist() for level, name in enumerate(index.names)}
 
+    def index_names(self) -> list[Any]:
+        names = getattr(getattr(self.frame.to_native(), "index", None), "names", None)
+        return [] if names is None else [name for name in names if name is not None]
+
     def native_series(self) -> Any:
         return self.frame.get_column(self.columns[0]).to_native()
 
@@ -263,7 +286,7 @@ class Table(Source):
         if dtype in (nw.Categorical, nw.Enum):
             return self.encode_categorical(series)
         if dtype in (nw.List, nw.Array, nw.Struct):
-            raise InputError(f"column {name!r} holds {dtype}: an attribute must hold single values")
+            raise InputError(f"column {name!r} of type {dtype}: an attribute must hold single values")
         if dtype == nw.String:
             return encode_arrow_text(series) or encode_objects(series.to_list(), name)
         if not (
@@ -271,14 +294,16 @@ class Table(Source):
         ):
             return self.encode_values(series)
         missing = series.is_null()
-        if dtype.is_float():
-            missing = missing | series.is_nan().fill_null(True)
         absent = missing.to_numpy().astype(bool)
         present = series.filter(~missing) if absent.any() else series
         values = present.to_numpy()
         if values.dtype.kind == "O":  # a library that has no array of them
             return self.encode_values(series)
-        codes, labels, _ = encode_sortable(values, np.zeros(len(present), bool), True)
+        if dtype.is_float() and np.isnan(values).any():
+            absent = absent.copy()
+            absent[~absent] = np.isnan(values)
+            values = values[~np.isnan(values)]
+        codes, labels, _ = encode_sortable(values, np.zeros(len(values), bool), True)
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None and labels:  # an array of them has forgotten the zone
             first = np.zeros(len(labels), dtype=np.int64)
             first[codes] = np.flatnonzero(~absent)
@@ -324,7 +349,7 @@ class Table(Source):
         if dtype.is_float() and not series.is_null().any():
             return _texts(plus_zero(series.to_numpy()))  # as many digits as its own width needs
         if dtype.is_float():
-            values = np.array([np.nan if x is None else x for x in series.to_list()]).astype(np.float32 if dtype == nw.Float32 else np.float64)
+            values = np.array([np.nan if is_missing(x) else x for x in series.to_list()]).astype(np.float32 if dtype == nw.Float32 else np.float64)
             return _texts(plus_zero(values))
         if dtype == nw.Datetime:
             return list(self.backend.moments(series))
@@ -378,6 +403,11 @@ class Collected(Table):
             def quoted(name: str) -> str:
                 return '"' + name.replace('"', '""') + '"'
 
+            for name in self.columns:
+                if name not in drop and self.types[name] in UNLIKE:
+                    raise InputError(
+                        f"column {name!r} of type {self.types[name]} does not come back from Arrow as it was: cast it to VARCHAR, or drop it"
+                    )
             starred = {name for name, change in changes.items() if not change.nulls}
             shown = [name for name in self.columns if name not in drop]
             return duckdb.from_arrow(table).project(

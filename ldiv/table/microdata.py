@@ -11,21 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldiv.arguments import MOST_VALUES, hint, shown
-from ldiv.errors import InputError, MissingColumnError
+from ldiv.errors import InputError
 from ldiv.table import frames
 from ldiv.table.arrays import seal, whole
 from ldiv.table.coarsening import Hierarchy
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
+from ldiv.table.html import short, table_html
 from ldiv.table.text import merge_alike
 
 __all__ = ["Domain", "Microdata"]
 
+SHOWN = 12  # quasi-identifiers that a short text names
 MISSING_POLICIES = ("value", "error")
 MISSING_DEFAULT = {"qi": "value", "sensitive": "error"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
     """A table of d quasi-identifiers and one sensitive attribute, as integer codes.
 
@@ -89,6 +91,19 @@ class Microdata:
     def names(self) -> tuple[str, ...]:
         """Names of the QI attributes."""
         return tuple(domain.name for domain in self.domains)
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(short, self.names[:SHOWN])) + (f" and {self.d - SHOWN} more" if self.d > SHOWN else "")
+        return f"<Microdata {self.n:,} rows, QI {names}; sensitive {short(self.sensitive_domain.name)}, {self.m:,} values>"
+
+    def _repr_html_(self) -> str:
+        """The attributes and their domains, for notebooks."""
+        rows = [
+            (x.name, role, x.size, "yes" if x.ordered else "no")
+            for role, xs in (("QI", self.domains), ("sensitive", [self.sensitive_domain]))
+            for x in xs
+        ]
+        return table_html(f"Microdata: {self.n:,} rows", ["attribute", "role", "values", "ordered"], rows)
 
     @cached_property
     def contingency(self) -> Contingency:
@@ -281,7 +296,7 @@ class Microdata:
         declared = dict(domains or {})
         source = frames.open_frame(frame)
         qi = frames.named(qi, source.columns, "qi")
-        _check_columns(source.columns, qi, sensitive, declared)
+        _check_columns(source, qi, sensitive, declared)
         packed = np.empty((source.rows, len(qi)), dtype=np.int32, order="F")
         found = []
         for j, name in enumerate(qi):
@@ -292,16 +307,18 @@ class Microdata:
         return cls(packed, target, tuple(found), sensitive_domain, source.snapshot() if keep else None)
 
     @classmethod
-    def read_sensitive(cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None) -> tuple[NDArray[np.int32], Domain]:
-        """Only the sensitive column of a table: its codes and domain."""
+    def read_sensitive(
+        cls, frame: Any, sensitive: str, missing: str | Mapping[str, str] | None = None, *, role: str = "sensitive"
+    ) -> tuple[NDArray[np.int32], Domain]:
+        """Only the sensitive column of a table: its codes and domain; or, with the role ``"unit"``, that of persons, which must all be known."""
         source = frames.open_frame(frame)
-        given = frames.named(sensitive, source.columns, "sensitive")
+        given = frames.named(sensitive, source.columns, role)
         if len(given) != 1:
-            raise InputError(f"sensitive names {len(given)} columns: ask for one at a time")
+            raise InputError(f"{role} names {len(given)} columns: ask for one at a time")
         sensitive = given[0]
         if sensitive not in source.columns:
-            raise MissingColumnError(sensitive, source.columns)
-        return _encode(source, sensitive, _missing_policy(missing)["sensitive"], "sensitive", None)
+            raise source.lacks(sensitive)
+        return _encode(source, sensitive, "error" if role == "unit" else _missing_policy(missing)["sensitive"], role, None)
 
 
 def _seen_size(codes: NDArray[Any], name: str) -> int:
@@ -337,13 +354,14 @@ def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
     return policy
 
 
-def _check_columns(columns: Sequence[Any], qi: Sequence[str], sensitive: str, declared: Mapping[str, Any]) -> None:
+def _check_columns(source: frames.Source, qi: Sequence[str], sensitive: str, declared: Mapping[str, Any]) -> None:
+    columns = source.columns
     doubled = sorted({str(c) for c in columns if list(columns).count(c) > 1}) if len(set(columns)) < len(columns) else []
     if doubled:
         raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
     for name in [*qi, sensitive, *declared]:
         if name not in columns:
-            raise MissingColumnError(name, columns)
+            raise source.lacks(name)
     if not qi:
         raise InputError("qi is empty: name at least one quasi-identifier column")
     twice = [name for name in qi if list(qi).count(name) > 1]
@@ -358,11 +376,12 @@ def _encode(source: frames.Source, name: str, policy: str, role: str, declared: 
     absent = bool(labels) and labels[-1] is None
     if policy == "error" and absent:
         rows = np.flatnonzero(codes == len(labels) - 1)
+        remedy = "say whose they are" if role == "unit" else f'pass missing={{"{role}": "value"}} to treat missing as a value'
         raise InputError(
             f"{len(rows):,} missing values in {'the sensitive ' if role == 'sensitive' else ''}column {name!r}, the first "
-            f'in row {rows[0]}: remove those rows, or pass missing={{"{role}": "value"}} to treat missing as a value'
+            f"in row {rows[0]}: remove those rows, or {remedy}"
         )
-    if role == "sensitive":
+    if role in ("sensitive", "unit"):
         codes, labels = _merged(codes, labels)
     if declared is None:
         return codes, Domain(name, max(len(labels), 1), labels, ordered)

@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.privacy.verify.cells import shown_as
-from ldiv.privacy.verify.groups import judge_groups
+from ldiv.privacy.verify.groups import judge_groups, judge_persons
 from ldiv.privacy.verify.matching import match_rows
 from ldiv.privacy.verify.published import PublishedTable
 from ldiv.privacy.verify.recoding import Recoding
 from ldiv.table.frames import named
+from ldiv.table.text import is_missing, merge_alike
 
 __all__ = ["Verdict", "verify"]
 
 MOST_FAULTS = 20
+LONGEST = 400  # of a repr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What :func:`verify` found; true where the release is one of its source and l-diverse.
 
@@ -43,6 +45,8 @@ class Verdict:
         Starred cells of each QI column.
     in_order : bool
         Whether row i of the release is row i of the source; else the rows were matched, or `rows` said which is which.
+    persons : int, optional
+        How many persons the rows belong to, where `unit` said so; `max_l` and `smallest` then hold for persons, too.
     """
 
     faults: list[str]
@@ -58,6 +62,7 @@ class Verdict:
     smallest: int
     stars_by_attribute: dict[Any, int] = field(default_factory=dict)
     in_order: bool = True
+    persons: int | None = None
 
     @property
     def stars(self) -> int:
@@ -67,6 +72,10 @@ class Verdict:
     def __bool__(self) -> bool:
         return not self.faults
 
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"<Verdict {text if len(text) <= LONGEST else f'{text[: LONGEST - 3]}...'}>"
+
     def __str__(self) -> str:
         judged = f"QI {', '.join(map(str, self.qi))}; sensitive {', '.join(map(str, self.sensitive))}"
         if self.faults:
@@ -74,7 +83,7 @@ class Verdict:
         order = "in their order" if self.in_order else "in another order"
         return (
             f"yes ({judged}): {self.rows:,} rows {order}, {self.groups:,} QI-groups, l-diverse up to {self.max_l}, "
-            f"smallest group {self.smallest:,}, {self.stars:,} stars"
+            f"smallest group {self.smallest:,}{'' if self.persons is None else f' of {self.persons:,} persons'}, {self.stars:,} stars"
         )
 
 
@@ -91,6 +100,7 @@ def verify(
     orders: Mapping[Any, Sequence[Any]] | None = None,
     rows: NDArray[np.integer] | None = None,
     reading: Mapping[str, Any] | None = None,
+    unit: Any = None,
 ) -> Verdict:
     """Whether `released` is a truthful, l-diverse release of `source`.
 
@@ -118,6 +128,9 @@ def verify(
         finds a source row of its own.
     reading : mapping, optional
         Options for reading files, as :func:`ldiv.table.files.read_table` takes them.
+    unit : column, optional
+        Which person a row belongs to: in every group at most 1/l of the persons may share a sensitive value, too, where one counts once for each
+        value that its rows hold, and `k` counts persons. Where the column was left out of the release, the source's rows say who is who.
 
     Returns
     -------
@@ -161,6 +174,10 @@ def verify(
                 raise MissingColumnError(name, table.names)
     if not qi or not targets:
         raise InputError("name at least one quasi-identifier and one sensitive column")
+    if unit is not None and unit not in before.names:
+        raise InputError(f"unit: {MissingColumnError(unit, before.names)}")
+    if unit is not None and (unit in qi or unit in targets):
+        raise InputError(f"unit: column {unit!r} cannot be a quasi-identifier or sensitive: it says whose a row is")
     others = [name for name in before.names if name not in qi and name not in targets]
     unchanged, dropped = [n for n in others if n in after.names], [n for n in others if n not in after.names]
     faults = [f"column {name!r} is not in the source" for name in after.names if name not in before.names]
@@ -188,14 +205,37 @@ def verify(
             found = [*found[: MOST_FAULTS - 1], problem] if problem else []
         faults += found
         stars = {name: one.stars(place) for name, one in recoded.items()}
-    groups, smallest, largest = judge_groups([column[name] for name in qi], [column[name] for name in targets])
-    if after.rows and largest[0] < l:
-        g, size, height, which, value = largest[1]
-        where = ", ".join(f"{name}={shown_as(column[name].value_at(g))}" for name in qi)
-        faults.append(
-            f"{where}: {height:,} of {size:,} rows have {targets[which]}={shown_as(value)}, more than 1/{l}; "
-            f"{largest[2]:,} groups are not {l}-diverse"
-        )
+    judged = [column[name] for name in qi], [column[name] for name in targets]
+    found_groups = {"rows": judge_groups(*judged)}
+    persons = None
+    if unit is not None and after.rows == before.rows:
+        person = _whose(before, after, unit, np.arange(before.rows) if in_order else rows)
+        persons = len(np.unique(person))
+        found_groups["persons"] = judge_persons(*judged, person)
+    for what, (_, _, largest) in found_groups.items():
+        if after.rows and largest[0] < l:
+            g, size, height, which, value = largest[1]
+            where = ", ".join(f"{name}={shown_as(column[name].value_at(g))}" for name in qi)
+            faults.append(
+                f"{where}: {height:,} of {size:,} {what} have {targets[which]}={shown_as(value)}, more than 1/{l}; "
+                f"{largest[2]:,} groups are not {l}-diverse"
+            )
+    groups, smallest, _ = list(found_groups.values())[-1]
     if after.rows and smallest < k:
-        faults.append(f"a group has {smallest:,} rows, fewer than {k}")
-    return Verdict(faults[:MOST_FAULTS], qi, targets, unchanged, dropped, after.rows, groups, int(l), int(k), largest[0], smallest, stars, in_order)
+        faults.append(f"a group has {smallest:,} {list(found_groups)[-1]}, fewer than {k}")
+    largest_l = min(largest[0] for _, _, largest in found_groups.values())
+    return Verdict(
+        faults[:MOST_FAULTS], qi, targets, unchanged, dropped, after.rows, groups, int(l), int(k), largest_l, smallest, stars, in_order, persons
+    )
+
+
+def _whose(before: PublishedTable, after: PublishedTable, unit: Any, rows: Any) -> NDArray[np.int64]:
+    """The person of each released row, as anyone could tell persons apart least: numbers that print alike are one."""
+    there = unit in after.names
+    if not there and rows is None:
+        raise InputError(f"unit: column {unit!r} is not in the release, whose rows are in another order: who is who cannot be told")
+    column = after.read(unit) if there else before.read(unit)
+    if any(is_missing(column.values[code]) for code in np.unique(column.codes)):
+        raise InputError(f"unit: column {unit!r} has missing values: say whose these rows are")
+    person = merge_alike(column.values).astype(np.int64)[column.codes] if column.values else column.codes
+    return person if there else person[np.asarray(rows)]

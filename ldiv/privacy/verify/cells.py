@@ -35,7 +35,9 @@ def text_of_cell(value: Any) -> str:
 
 
 def shown_as(value: Any) -> str:
-    text = repr(value if not isinstance(value, np.generic) else value.item()) if not isinstance(value, np.datetime64) else str(value)
+    text = (
+        repr(value if not isinstance(value, np.generic) else value.item()) if not isinstance(value, (np.datetime64, np.timedelta64)) else str(value)
+    )
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -58,6 +60,8 @@ def same_cell(value: Any, published: Any) -> bool:
         return value == published
     if isinstance(value, (bool, np.bool_)):
         return published == str(bool(value))
+    if isinstance(value, np.timedelta64):  # for numpy a kind of integer
+        return published == text_of_cell(value)
     if isinstance(value, (int, np.integer)):
         return published == str(int(value))
     if isinstance(value, (float, np.floating)):

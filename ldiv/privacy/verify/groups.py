@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldiv.privacy.verify.published import PublishedColumn
 from ldiv.table.text import merge_alike
 
 
-def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> tuple[int, int, tuple[int, Any, int]]:
-    """QI-groups, the least size, and (the largest l that holds, the worst group, how many groups fall short of it)."""
-    rows = len(qi[0].codes)
-    if not rows:
-        return 0, 0, (0, None, 0)
-    key = np.zeros(rows, dtype=np.int64)
+def _keys(qi: list[PublishedColumn]) -> tuple[NDArray[np.int64], int]:
+    """A number for each row, the same where the published values are, and what it is less than."""
+    key = np.zeros(len(qi[0].codes), dtype=np.int64)
     size = 1
     for column in qi:
         width = max(len(column.values), 1)
@@ -24,6 +22,40 @@ def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> t
             size = int(key.max()) + 1
         key = key * width + column.codes
         size *= width
+    return key, size
+
+
+def judge_persons(qi: list[PublishedColumn], targets: list[PublishedColumn], person: NDArray[np.int64]) -> tuple[int, int, tuple[int, Any, int]]:
+    """The same as :func:`judge_groups` in persons: of a group those who have a row in it, of a value in it those who have a row with that value."""
+    rows = len(person)
+    if not rows:
+        return 0, 0, (0, None, 0)
+    group = np.unique(_keys(qi)[0], return_inverse=True)[1].ravel()
+    groups, many = int(group.max()) + 1, int(person.max()) + 1
+    total = np.bincount(np.unique(group * np.int64(many) + person) // many, minlength=groups)
+    worst: tuple[int, Any, int] = (rows + 1, None, 0)
+    for which, column in enumerate(targets):
+        number = merge_alike(column.values) if column.values else np.zeros(1, dtype=np.int32)
+        pair = np.unique(group * np.int64(int(number.max(initial=0)) + 1) + number[column.codes], return_inverse=True)[1].ravel()
+        shared, first = np.unique(pair * np.int64(many) + person, return_index=True)  # persons in order of (group, value)
+        starts = np.flatnonzero(np.append(True, np.diff(shared // many) > 0))
+        count, of_group = np.diff(np.append(starts, len(shared))), group[first[starts]]
+        height = np.zeros(groups, dtype=np.int64)
+        np.maximum.at(height, of_group, count)
+        least = int((total // height).min())
+        if least < worst[0]:
+            g = int(np.argmin(total / height))
+            row = int(first[starts[np.flatnonzero((of_group == g) & (count == height[g]))[0]]])
+            worst = (least, (row, int(total[g]), int(height[g]), which, column.value_at(row)), int((total // height <= least).sum()))
+    return groups, int(total.min()), worst
+
+
+def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> tuple[int, int, tuple[int, Any, int]]:
+    """QI-groups, the least size, and (the largest l that holds, the worst group, how many groups fall short of it)."""
+    rows = len(qi[0].codes)
+    if not rows:
+        return 0, 0, (0, None, 0)
+    key, size = _keys(qi)
     worst: tuple[int, Any, int] = (rows + 1, None, 0)
     groups = smallest = 0
     for which, column in enumerate(targets):

@@ -88,9 +88,9 @@ def encode_published(raw: Any) -> PublishedColumn:
             codes = array.astype(np.int64) - low
             seen = np.bincount(codes, minlength=high - low + 1) > 0
             return PublishedColumn((np.cumsum(seen) - 1)[codes], [int(v) + low for v in np.flatnonzero(seen)])
-    if isinstance(array, np.ndarray) and array.dtype.kind in "iubfM":
+    if isinstance(array, np.ndarray) and array.dtype.kind in "iubfmM":
         distinct, codes = np.unique(array, return_inverse=True)
-        return PublishedColumn(codes.astype(np.int64), list(distinct) if array.dtype.kind in "Mf" else distinct.tolist())
+        return PublishedColumn(codes.astype(np.int64), list(distinct) if array.dtype.kind in "mMf" else distinct.tolist())
     if isinstance(array, tuple):
         return PublishedColumn(*array)
     listed = array.tolist() if isinstance(array, np.ndarray) else list(array)
