@@ -207,12 +207,13 @@ def test_protected_columns_and_several_sensitive_ones_are_proven_too(tmp_path):
     qi = ["Gender", "Race", "MaritalStatus"]
     plain = ldiv.anonymize(frame, qi, "Income", 6)
     kept = ldiv.anonymize(frame, qi, "Income", 6, protect=["Gender"])
-    both = ldiv.anonymize(frame, qi, ["Income", "Occupation"], 6)
+    both = ldiv.anonymize(frame, qi, ["Occupation", "Income"], 6)
     more = ldiv.anonymize(frame, qi, "Income", 6, also=[ldiv.KAnonymity(20)])
     for name, release in (("plain", plain), ("kept", kept), ("both", both), ("more", more)):
         claim = release.certificate
         assert claim.proof == "prices" and claim.bound >= plain.certificate.bound * 0.99
-        ldiv.save_certificate(claim, tmp_path / f"{name}.npz", l=6, qi=qi, sensitive="Income", rows=plain.n)
+        about = {"l": 6, "qi": qi, "sensitive": "Occupation" if name == "both" else "Income", "rows": plain.n}
+        ldiv.save_certificate(claim, tmp_path / f"{name}.npz", **about)
         verdict = certify(frame, tmp_path / f"{name}.npz")
         assert verdict and verdict.proven == claim.bound
         assert ("that stars no value of Gender" in str(verdict)) == (name == "kept") == ("protected" in str(claim))

@@ -12,6 +12,8 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ldiv.arguments import Argument, check_options, hint, options_of, shown
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.eligibility import require_eligible, validate_l
@@ -55,6 +57,8 @@ class Algorithm:
         What it promises, what it costs, where it comes from.
     suppression : bool
         Whether it publishes only values and stars.
+    any_order : bool
+        Whether its release is to be the same in whatever order the quasi-identifiers are named: it is given them by name then.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Algorithm:
     cost: str = "unknown"
     source: str = ""
     suppression: bool = True
+    any_order: bool = False
 
     @property
     def options(self) -> dict[str, Argument | None]:
@@ -77,10 +82,10 @@ class Algorithm:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not callable(self.solve):
             raise InputError(f"an algorithm needs a name (str) and a function, not {shown(self.name)} and {shown(self.solve)}")
-        object.__setattr__(self, "solve", _guarded(self.name, self.solve))
+        object.__setattr__(self, "solve", _guarded(self.name, self.solve, self.any_order))
 
 
-def _guarded(name: str, solve: Callable[..., Release]) -> Callable[..., Release]:
+def _guarded(name: str, solve: Callable[..., Release], any_order: bool = False) -> Callable[..., Release]:
     """The function, called only with what it may assume, its outcome looked at."""
     if hasattr(solve, "_guards"):
         return solve
@@ -94,7 +99,8 @@ def _guarded(name: str, solve: Callable[..., Release]) -> Callable[..., Release]
         require_eligible(c, l)
         if options.get("seed", 0) is None:  # as if not said: an algorithm without choices need not know the word
             del options["seed"]
-        release = solve(c, l, **check_options(name, solve, options))
+        options = check_options(name, solve, options)
+        release = _by_name(c, l, solve, options) if any_order else solve(c, l, **options)
         if type(release) is not Release:
             raise UnsafeReleaseError(f"{name}: returned {shown(release)} ({type(release).__name__}), not a Release")
         if release.contingency is not c:
@@ -103,6 +109,21 @@ def _guarded(name: str, solve: Callable[..., Release]) -> Callable[..., Release]
 
     guarded._guards = solve  # type: ignore[attr-defined]
     return guarded
+
+
+def _by_name(c: Contingency, l: int, solve: Callable[..., Release], options: dict[str, Any]) -> Release:
+    """The release of the table with its quasi-identifiers in order of their names, as one of the table as it is."""
+    order = sorted(range(c.d), key=lambda j: (str(c.domains[j].name), str(type(c.domains[j].name))))
+    if order == list(range(c.d)):
+        return solve(c, l, **options)
+    sorted_table, place = c.project(order)
+    release = solve(sorted_table, l, **options)
+    cell = np.argsort(place).astype(np.int32)  # cells correspond one to one
+    group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
+    info = dict(release.info)
+    if (prices := info.get("prices")) is not None:
+        info["prices"] = replace(prices, value=prices.value[place], protected=tuple(sorted(order[j] for j in prices.protected)))
+    return Release.from_entries(c, group, cell[release.cell], release.count, l=release.l, algorithm=release.algorithm, info=info)
 
 
 _registry: dict[str, Algorithm] = {}
@@ -116,7 +137,7 @@ def register(name: str, **about: Any) -> Callable[[Callable[..., Release]], Call
     name : str
         How users call it; refused if taken.
     **about
-        ``guarantee=``, ``cost=``, ``source=``, ``suppression=``; see :class:`Algorithm`.
+        ``guarantee=``, ``cost=``, ``source=``, ``suppression=``, ``any_order=``; see :class:`Algorithm`.
     """
 
     def enter(solve: Callable[..., Release]) -> Callable[..., Release]:

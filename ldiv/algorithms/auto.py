@@ -36,6 +36,7 @@ def searched(c: Contingency, l: int, seconds: float) -> Release:
     guarantee="l on suppressed tuples with effort fast, l * d on stars; never more stars than TP+ or the cascade",
     cost="the cascade's with effort fast, else the Lagrangian's",
     source="this project; docs/near-optimal.md",
+    any_order=True,
 )
 def auto(
     contingency: Contingency,

@@ -76,6 +76,7 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
     guarantee="l on suppressed tuples, l * d on stars; never more stars than TP+",
     cost="O(2^d * n) at worst, lazily evaluated",
     source="this project; docs/near-optimal.md",
+    any_order=True,
 )
 def cascade(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     """TP, then TP on the projections of its residue, fewest suppressed attributes first.

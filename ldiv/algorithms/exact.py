@@ -216,6 +216,7 @@ def matching(contingency: Contingency, l: int) -> Release:
     guarantee="optimal, or a proven gap when stopped",
     cost="exponential at worst; O(n^3) for two sensitive values and l = 2",
     source="integer programs on cells; the paper's section 3 for two values; docs/near-optimal.md",
+    any_order=True,
 )
 def exact(
     contingency: Contingency,

@@ -51,7 +51,7 @@ def solve_protected(
     ends = np.searchsorted(part_of_cell[order], np.arange(len(first) + 1))
     entries = Entries()
     price = np.zeros(len(c.count), dtype=np.int64)
-    most, proven = 1, True
+    most, proven = 1, False
     for p in range(len(first)):
         mine = np.zeros_like(c.count)
         chosen = order[ends[p] : ends[p + 1]]
@@ -68,11 +68,9 @@ def solve_protected(
         release = Release.verify(algorithm.solve(part, l, seed=seed, **options))
         group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
         entries.add(group, cells[release.cell], release.count, release.groups)
+        proven = proven or "bound" in release.info
         proof = release.proof
-        if release.cost == 0 and proof is None:
-            continue  # nothing to prove, and prices of 0 prove it
-        proven = proven and proof is not None and proof.prices is not None
-        if proven:
+        if proof is not None and proof.prices is not None:  # of the others prices of 0 prove nothing, which is true
             most = max(most, proof.prices.most)
             price[cells] = proof.prices.value
     info: dict[str, Any] = {"protected": tuple(c.domains[j].name for j in kept)}

@@ -149,7 +149,8 @@ def _highs(
     model.row_lower_, model.row_upper_ = low, high
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
-    model.integrality_ = [highspy.HighsVarType.kInteger if w else highspy.HighsVarType.kImplicitInteger for w in whole]
+    rows = getattr(highspy.HighsVarType, "kImplicitInteger", highspy.HighsVarType.kContinuous)  # whole as soon as heights are
+    model.integrality_ = [highspy.HighsVarType.kInteger if w else rows for w in whole]
     solver.passModel(model)
     if start is not None:
         known = highspy.HighsSolution()

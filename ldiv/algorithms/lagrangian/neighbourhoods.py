@@ -23,12 +23,12 @@ from ldiv.release.release import Release
 __all__ = ["Neighbourhoods"]
 
 TOGETHER = 4  # programs made from the same state, solved side by side, applied one after the other
-SIZE, SMALLEST, LARGEST = 200, 40, 2_000  # cells of a neighbourhood: at first, and at the ends
-EASY, HARD = 2_000, 20_000  # iterations of the simplex method: below, neighbourhoods grow; above, they shrink
+SIZE, SMALLEST, LARGEST = 200, 40, 1_000  # cells of a neighbourhood: at first, and at the ends
+EASY, HARD = 2_000, 10_000  # iterations of the simplex method: below, neighbourhoods grow; above, they shrink
 NODES = 60  # of a program's search
 SECONDS = 20.0  # of a program: a net, below which the count of nodes decides
 OF_A_GROUP, OTHERS = 40, 20  # cells of one group that come along: of those in it, and of those that could be
-PATIENCE = 60  # batches without a star saved after which it ends
+PATIENCE = 12  # batches without a star saved after which it ends
 RENEW = 8  # batches between two looks at where the gap is
 
 
@@ -174,6 +174,7 @@ class Neighbourhoods:
         self,
         looks: int,
         *,
+        largest: int = LARGEST,
         goal: int = 0,
         clock: Clock | None = None,
         progress: Callable[[int], None] | None = None,
@@ -210,7 +211,7 @@ class Neighbourhoods:
                     break  # there is no larger neighbourhood
                 work = np.mean([solution.work for solution in found]) if found else 0
                 if work < EASY and all(solution.best for solution in found):
-                    self.size = min(LARGEST, int(self.size * 1.15) + 1)
+                    self.size = min(largest, int(self.size * 1.15) + 1)
                 elif work > HARD or not all(solution.best for solution in found):
                     self.size = max(SMALLEST, int(self.size / 1.3))
                 patience = 0 if saved else patience + 1

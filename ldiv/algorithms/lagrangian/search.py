@@ -15,7 +15,7 @@ from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
 from ldiv.algorithms.lagrangian.flow import solve
-from ldiv.algorithms.lagrangian.neighbourhoods import Neighbourhoods
+from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, Neighbourhoods
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
 from ldiv.bounds.certificate import Prices
@@ -27,7 +27,7 @@ from ldiv.table.contingency import Contingency
 __all__ = ["FINE_STEP", "Search"]
 
 FINE_STEP = 0.02  # of the configuration ascent, once it has been near
-WHOLE = 1 << 22  # patterns times cells up to which the whole program is looked at
+WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 SLACK = 1e-6  # of sums of doubles
 NODES, PAIRS, PATIENT = 300, 5_000, 20.0  # of the search for a small table's optimum
@@ -152,14 +152,15 @@ class Search:
             self.prove(*proven)
         self.say("prices")
         if looks and self.open:
-            self._look_around(looks)
+            self._look_around(looks, LARGEST if step < configuration.STEP else SIZE)
 
-    def _look_around(self, looks: int) -> None:
+    def _look_around(self, looks: int, largest: int) -> None:
         assert self.dual is not None and self.price is not None and self.dual.share is not None
         around = Neighbourhoods(self.best, self.dual, self.price, self.dual.share)
         fixed = self.best.cost - around.cost
         around.improve(
             looks,
+            largest=largest,
             goal=self.goal - fixed,
             clock=self.clock,
             progress=None if self.progress is None else lambda cost: self.progress(f"neighbourhoods: {cost + fixed:,} stars, bound {self.bound:,}"),  # type: ignore[misc]
@@ -183,7 +184,7 @@ class Search:
         chosen = self.candidates(self.best.cost - 1)
         if chosen is None or np.count_nonzero(chosen) > pairs:
             return
-        around = Neighbourhoods(self.best, self.dual, self.price, chosen)
+        around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
         part = around.part(np.flatnonzero(np.diff(around.of_cell)))
         found = solve(part.program, self.l, 1, nodes, min(self.clock.left, PATIENT))
         if found.rows is not None and around.apply(part, found.rows):
