@@ -52,6 +52,7 @@ def test_exit_codes_and_messages(people, tmp_path):
         ((*base, *out, "--unpack-limit", "lots"), 2, "--unpack-limit"),
         ((*base, *out, "--seed", "-1"), 2, "--seed -1"),
         ((*base, *out, "--time-limit", "0"), 2, "--time-limit"),
+        ((*base, *out, "--gap", "0.9"), 2, "--gap"),
         ((*base, *out, "--threads", "0"), 2, "--threads"),
         ((*base, *out, "--effort", "heroic"), 2, "--effort 'heroic'"),
         ((*base, *out, "--missing-qi", "drop"), 2, 'use "value" or "error"'),
@@ -267,3 +268,5 @@ def test_progress():
     progress({"stage": "dive 2 of 3", "stars": 1300})
     line = str(progress.__rich__())
     assert "dive 2 of 3" in line and "stars 1,300" in line and "bound 1,234" in line and "gap 5.35 %" in line and "s left" in line
+    progress("neighbourhoods: 1,250 stars, bound 1,240")
+    assert (progress.stars, progress.bound, progress.stage) == (1250, 1240, "neighbourhoods")

@@ -118,11 +118,12 @@ class Progress:
             if not self.stage.startswith(done[1]):
                 self.staged = now - (now - self.staged) / max(int(done[2]), 1)
             self.left = (now - self.staged) / int(done[2]) * (int(done[3]) - int(done[2]))
-        value = re.search(r"dual value ([\d,]+)", text)
-        if value:
-            self.bound = float(value[1].replace(",", ""))
-            text = stage
-        self.stage = text
+        known = False
+        for name, pattern in (("stars", r"([\d,]+) stars"), ("bound", r"(?:dual value|bound) ([\d,]+)")):
+            if value := re.search(pattern, text):
+                setattr(self, name, float(value[1].replace(",", "")))
+                known = True
+        self.stage = stage if known else text
 
     def __rich__(self) -> Text:
         now = time.monotonic()

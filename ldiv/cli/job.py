@@ -126,12 +126,15 @@ def options_of(solving: Solving, algorithms: list[str]) -> dict[str, dict[str, A
     given = {
         "effort": solving.effort,
         "time_limit": solving.time_limit,
+        "gap": solving.gap,
         "threads": solving.threads,
     }
     if solving.seed is not None and solving.seed < 0:
         raise InputError(f"--seed {solving.seed}: it must be 0 or more")
     if solving.time_limit is not None and not solving.time_limit > 0:
         raise InputError(f"--time-limit {solving.time_limit:g}: it must be above 0 seconds")
+    if solving.gap is not None and not solving.gap >= 1:
+        raise InputError(f"--gap {solving.gap:g}: it must be at least 1, the ratio of stars to the bound")
     if solving.threads is not None and solving.threads < 1:
         raise InputError(f"--threads {solving.threads}: it must be at least 1")
     if solving.effort is not None and solving.effort not in ("fast", "default", "best"):

@@ -88,6 +88,7 @@ class Solving:
 
     effort: Annotated[str | None, typer.Option(help="Of the default algorithm: fast, default or best.")] = None
     time_limit: Annotated[float | None, typer.Option(help="Seconds for the search, of algorithms that take it.")] = None
+    gap: Annotated[float | None, typer.Option(help="Stop at so many times the proven bound, such as 1.02, of algorithms that take it.")] = None
     threads: Annotated[int | None, typer.Option(help="Threads, of algorithms that take it.")] = None
     seed: Annotated[int | None, typer.Option(help="Make random choices repeatable. Keep it secret.")] = None
 

@@ -11,6 +11,11 @@ from ldiv.privacy.verify.published import PublishedColumn
 from ldiv.table.text import merge_alike
 
 
+def _alike(column: PublishedColumn) -> NDArray[np.int32]:
+    """For each code of a column the number of its value: values that mean the same have one."""
+    return merge_alike(column.values) if column.values else np.zeros(1, dtype=np.int32)
+
+
 def _keys(qi: list[PublishedColumn]) -> tuple[NDArray[np.int64], int]:
     """A number for each row, the same where the published values are, and what it is less than."""
     key = np.zeros(len(qi[0].codes), dtype=np.int64)
@@ -35,7 +40,7 @@ def judge_persons(qi: list[PublishedColumn], targets: list[PublishedColumn], per
     total = np.bincount(np.unique(group * np.int64(many) + person) // many, minlength=groups)
     worst: tuple[int, Any, int] = (rows + 1, None, 0)
     for which, column in enumerate(targets):
-        number = merge_alike(column.values) if column.values else np.zeros(1, dtype=np.int32)
+        number = _alike(column)
         pair = np.unique(group * np.int64(int(number.max(initial=0)) + 1) + number[column.codes], return_inverse=True)[1].ravel()
         shared, first = np.unique(pair * np.int64(many) + person, return_index=True)  # persons in order of (group, value)
         starts = np.flatnonzero(np.append(True, np.diff(shared // many) > 0))
@@ -59,7 +64,7 @@ def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> t
     worst: tuple[int, Any, int] = (rows + 1, None, 0)
     groups = smallest = 0
     for which, column in enumerate(targets):
-        number = merge_alike(column.values) if column.values else np.zeros(1, dtype=np.int32)
+        number = _alike(column)
         value = number[column.codes]
         width = int(number.max(initial=0)) + 1
         if size * width >= 1 << 62:
