@@ -14,7 +14,7 @@ FREE = sorted(name for name, algorithm in ldiv.list_algorithms().items() if algo
 
 
 def test_which_promise_it():
-    assert FREE == ["auto", "cascade", "exact", "lagrangian"]
+    assert FREE == ["auto", "cascade", "exact", "lagrangian", "tp", "tp+"]
 
 
 @settings(deadline=None, max_examples=30)

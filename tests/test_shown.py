@@ -97,3 +97,9 @@ def test_drawing_on_given_axes_and_what_cannot_be_drawn(releases, monkeypatch):
     )
     with pytest.raises(ldiv.InputError, match=r"drawing needs matplotlib: pip install 'ldiv\[report\]'"):
         releases[0].plot.stars()
+
+
+def test_a_certificate_in_a_notebook():
+    page = ldiv.Certificate(1234, 1200, "counting")._repr_html_()
+    assert "1,234" in page and "1,200" in page and "1.0283" in page and "counting" in page
+    assert "a contradiction" in ldiv.Certificate(3, 5, "counting")._repr_html_()

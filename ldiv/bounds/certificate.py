@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ldiv.arguments import MOST_VALUES, Choice, L, Whole, shown
 from ldiv.errors import InputError
 from ldiv.table.files import atomic
+from ldiv.table.html import table_html
 
 __all__ = ["Certificate", "Prices", "load_certificate", "save_certificate"]
 
@@ -114,6 +115,13 @@ class Certificate:
         if self.contradiction:
             raise InputError(f"a contradiction, not a ratio: {self.stars:,} stars, fewer than the bound of {self.bound:,} that no release is below")
         return self.stars / self.bound if self.bound else (1.0 if not self.stars else math.inf)
+
+    def _repr_html_(self) -> str:
+        """Stars, bound, ratio and proof, for notebooks."""
+        rows: list[tuple[str, object]] = [("stars", self.stars), ("no release has fewer than", self.bound), ("proof", self.proof)]
+        if not self.contradiction:
+            rows.insert(2, ("ratio", f"{self.ratio:.4f}"))
+        return table_html("a contradiction" if self.contradiction else "certificate (private)", [], rows)
 
     def __str__(self) -> str:
         if self.contradiction:
