@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import statistics
 import time
 from collections.abc import Callable
@@ -140,6 +141,23 @@ def effort(cell: Cell) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def course(cell: Cell) -> dict[str, Any]:
+    """Stars and bound as the best effort goes on: whenever one of them has changed, wall seconds (a minute in all) beside them."""
+    rows: list[dict[str, float]] = []
+    started = time.perf_counter()
+
+    def note(text: str) -> None:
+        found = re.search(r"([\d,]+) stars, bound ([\d,]+)", text)
+        if found:
+            stars, bound = (int(x.replace(",", "")) for x in found.groups())
+            if bound and (not rows or (stars, bound) != (rows[-1]["stars"], rows[-1]["bound"])):
+                rows.append({"seconds": time.perf_counter() - started, "stars": stars, "bound": bound})
+
+    release = solve(microdata(cell.table), cell.l, algorithm=cell.algorithm, effort="best", time_limit=COURSE, progress=note)
+    rows.append({"seconds": time.perf_counter() - started, "stars": release.stars, "bound": release.certificate.bound})
+    return {"rows": rows}
+
+
 def coarsening(cell: Cell) -> dict[str, Any]:
     """Stars and KL-divergence when the first attribute is published in intervals of more and more values first (section 5.6)."""
     data = microdata(cell.table)
@@ -155,8 +173,17 @@ def coarsening(cell: Cell) -> dict[str, Any]:
 
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 80)
+COURSE = 60.0  # seconds
 SWEEPS = (10, 25, 50, 100, 200, 400)
-MEASURES = {"quality": quality, "divergence": divergence, "seconds": seconds, "nearness": nearness, "effort": effort, "coarsening": coarsening}
+MEASURES = {
+    "quality": quality,
+    "divergence": divergence,
+    "seconds": seconds,
+    "nearness": nearness,
+    "effort": effort,
+    "course": course,
+    "coarsening": coarsening,
+}
 
 
 def measure(cell: Cell) -> dict[str, Any]:

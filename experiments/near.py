@@ -114,6 +114,31 @@ def effort_drawing(data: Rows, path: Path) -> None:
     lines(points, "seconds", "part of the best bound", path, xlog=True, ticks=[1, 3, 10, 30], floor=0.8)
 
 
+# -- the gap as time goes on -------------------------------------------------------------------------------------------
+
+
+def course_cells(scale: Scale) -> Iterator[Cell]:
+    for panel in scale.panels:
+        for qi in EFFORT_QI:
+            yield Cell(Table(panel.dataset, scale.n, qi, panel.sensitive), FIXED_L, "lagrangian", "course")
+
+
+def course_rows(results: Results) -> Rows:
+    labels = {panel.sensitive: panel.label for panel in results.scale.panels}
+    return [
+        {"panel": labels[cell.table.sensitive], "attributes": " ".join(cell.table.attributes), **row, "gap": 100 * (row["stars"] / row["bound"] - 1)}
+        for cell in course_cells(results.scale)
+        for row in results.of(cell)["rows"]
+    ]
+
+
+def course_drawing(data: Rows, path: Path) -> None:
+    points = [
+        Line(r["panel"], f"d = {len(r['attributes'].split())}: {', '.join(r['attributes'].split()[:2])} ...", r["seconds"], r["gap"]) for r in data
+    ]
+    lines(points, "seconds", "proven gap (%)", path, xlog=True, ticks=[1, 3, 10, 30, 60])
+
+
 # -- the distance to the optimum where it can be computed -----------------------------------------------------------------
 
 COUNT = 40
@@ -203,6 +228,7 @@ enter(
         ratio_drawing,
         default=False,
     ),
+    Figure("near_course", "The proven gap as effort best goes on, a minute; l = 6", PLACE, course_cells, course_rows, course_drawing, default=False),
     Figure(
         "near_effort", "Stars and bound against seconds, 10 to 400 sweeps; l = 6", PLACE, effort_cells, effort_rows, effort_drawing, default=False
     ),

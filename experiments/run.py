@@ -16,7 +16,7 @@ from experiments.store import Store
 
 __all__ = ["load", "run"]
 
-ALONE = ("seconds", "effort")  # measured with nothing beside them
+ALONE = ("seconds", "effort", "course")  # measured with nothing beside them
 
 
 def run(cells: Iterable[Cell], store: Store, jobs: int = 2, modules: Sequence[str] = ()) -> int:
