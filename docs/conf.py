@@ -10,13 +10,21 @@ sys.path.insert(0, str(ROOT))
 project = "ldiv"
 author = copyright = "The ldiv developers"
 version = release = re.search(r'"(.+)"', (ROOT / "ldiv" / "_version.py").read_text()).group(1)
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "matplotlib.sphinxext.plot_directive"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "matplotlib.sphinxext.plot_directive",
+]
 plot_html_show_source_link = plot_html_show_formats = False
 plot_formats = [("png", 110)]
 html_theme = "furo"
 html_title = f"ldiv {version}"
 exclude_patterns = ["_build"]
 autodoc_typehints = "none"
+autosummary_generate = True  # docs/names: a page a name
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 myst_heading_anchors = 3

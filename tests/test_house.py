@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -134,6 +135,12 @@ def test_the_map_holds_all_figures_sections_and_results():
         assert f"Figure {number}" in places
     for what in ("Theorem 3", "Lemma 2", "Lemma 4", "Section 2", "Section 3", "Section 5", "Section 5.6", "Section 6", "Table 1", "Table 6"):
         assert what in places, what
+
+
+def test_every_public_name_has_a_page():
+    listed = re.findall(r"^   ldiv\.(\w+)$", (ROOT / "docs" / "reference.md").read_text(), re.MULTILINE)
+    public = [name for name in ldiv.__all__ if not name.startswith("__") and not inspect.ismodule(getattr(ldiv, name))]
+    assert sorted(listed) == sorted(public)
 
 
 def test_every_module_and_member_of_the_reference_is_there():

@@ -1,4 +1,4 @@
-"""The default: the cascade, then prices, as far as the effort goes."""
+"""The default: the cascade, then the near-optimal search, as far as the effort goes."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ def auto(
     seed : int, optional
         Random ties in TP and the cascade.
     effort : {"fast", "default", "best"}
-        ``"fast"``: the cascade alone. ``"default"``: then prices, in a time proportional to the number of cells (about a minute for 250,000
-        rows with 7 attributes on two cores). ``"best"``: more patterns and dives, and sweeps until the bound has converged.
+        ``"fast"``: the cascade alone. ``"default"``: then multipliers, prices and some neighbourhoods, in a time proportional to the number of cells
+        (about half a minute for 250,000 rows with 7 attributes on two cores). ``"best"``: prices until they have converged, and neighbourhoods until many
+        in a row save nothing; Ctrl-C keeps the best so far.
     time_limit : float, optional
         Seconds; the release then depends on the machine's speed.
     gap : float, optional
@@ -72,7 +73,7 @@ def auto(
 
     Notes
     -----
-    Tables of up to 40 cells are solved by search, exactly; ``release.info["optimal"]`` says whether the search came to its end.
+    Small tables are solved exactly where that takes seconds; ``release.info["optimal"]`` is True where the release is proven optimal.
 
     Returns
     -------

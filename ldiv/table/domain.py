@@ -20,7 +20,7 @@ ORDERED = Flag("ordered")
 
 @dataclass(frozen=True, repr=False)
 class Domain:
-    """The values an attribute can take; codes are ``0 .. size - 1``.
+    """The values an attribute can take; codes are 0 to size - 1.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ __all__ = ["FINE_STEP", "Search"]
 FINE_STEP = 0.02  # of the configuration ascent, once it has been near
 WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
+MORE_LOOKS, FEW = 8, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
 SLACK = 1e-6  # of sums of doubles
 NODES, PAIRS, PATIENT = 300, 5_000, 20.0  # of the search for a small table's optimum
 
@@ -152,7 +153,7 @@ class Search:
             self.prove(*proven)
         self.say("prices")
         if looks and self.open:
-            self._look_around(looks, LARGEST if step < configuration.STEP else SIZE)
+            self._look_around(looks * min(MORE_LOOKS, max(1, len(problem.patterns) // FEW)), LARGEST if step < configuration.STEP else SIZE)
 
     def _look_around(self, looks: int, largest: int) -> None:
         assert self.dual is not None and self.price is not None and self.dual.share is not None
