@@ -122,7 +122,8 @@ def _in_one_order(c: Contingency, l: int, solve: Callable[..., Release], options
         return solve(c, l, **options)
     sorted_table, place = c.project(order)
     release = solve(sorted_table, l, **options)
-    cell = np.argsort(place).astype(np.int32)  # cells correspond one to one
+    cell = np.empty(len(place), dtype=np.int32)
+    cell[place] = np.arange(len(place), dtype=np.int32)  # cells correspond one to one
     group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     info = dict(release.info)
     if (prices := info.get("prices")) is not None:

@@ -73,7 +73,7 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
 
 @register(
     "cascade",
-    guarantee="l on suppressed tuples, l * d on stars; never more stars than TP+",
+    guarantee="l on suppressed tuples, l * d on stars; never more stars than TP+ (on columns with the largest domains first)",
     cost="O(2^d * n) at worst, lazily evaluated",
     source="this project; docs/near-optimal.md",
     any_order=True,

@@ -112,7 +112,6 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
     guarantee="l on suppressed tuples, l * d on stars",
     cost="O(n) for phases one and two, O(s * n) in all",
     source="Xiao, Yi, Tao, EDBT 2010, section 5, arXiv:0912.5426",
-    any_order=True,
 )
 def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     """Three-phase l-approximation of tuple minimisation: groups of identical rows and one suppressed residue.

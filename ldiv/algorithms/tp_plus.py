@@ -18,7 +18,6 @@ __all__ = ["refine", "tp_plus"]
     guarantee="l on suppressed tuples, l * d on stars; never more stars than TP",
     cost="O(s * n + n log n)",
     source="Xiao, Yi, Tao, EDBT 2010, section 6, arXiv:0912.5426",
-    any_order=True,
 )
 def tp_plus(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     """TP, then Hilbert on its residue R instead of one fully suppressed group.
