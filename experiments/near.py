@@ -136,7 +136,7 @@ def course_drawing(data: Rows, path: Path) -> None:
     points = [
         Line(r["panel"], f"d = {len(r['attributes'].split())}: {', '.join(r['attributes'].split()[:2])} ...", r["seconds"], r["gap"]) for r in data
     ]
-    lines(points, "seconds", "proven gap (%)", path, xlog=True, ticks=[1, 3, 10, 30, 60])
+    lines(points, "seconds", "proven gap (%)", path, xlog=True, log=True, ticks=[1, 3, 10, 30, 60])
 
 
 # -- the distance to the optimum where it can be computed -----------------------------------------------------------------
