@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -88,19 +88,35 @@ EFFORT_QI = [
 ]
 
 
-def effort_cells(scale: Scale) -> Iterator[Cell]:
-    for panel in scale.panels:
-        for qi in EFFORT_QI:
-            yield Cell(Table(panel.dataset, scale.n, qi, panel.sensitive), FIXED_L, "lagrangian", "effort")
+def timed_cells(measure: str) -> Callable[[Scale], Iterator[Cell]]:
+    """The tables that are followed over time, under one measure."""
+
+    def cells(scale: Scale) -> Iterator[Cell]:
+        for panel in scale.panels:
+            for qi in EFFORT_QI:
+                yield Cell(Table(panel.dataset, scale.n, qi, panel.sensitive), FIXED_L, "lagrangian", measure)
+
+    return cells
 
 
-def effort_rows(results: Results) -> Rows:
-    labels = {panel.sensitive: panel.label for panel in results.scale.panels}
-    return [
-        {"panel": labels[cell.table.sensitive], "attributes": " ".join(cell.table.attributes), **row, "ratio": row["stars"] / row["bound"]}
-        for cell in effort_cells(results.scale)
-        for row in results.of(cell)["rows"]
-    ]
+def timed_rows(measure: str, field: str, of: Callable[[float, float], float]) -> Callable[[Results], Rows]:
+    """All that was recorded of them, with one more field of stars and bound."""
+
+    def rows(results: Results) -> Rows:
+        labels = {panel.sensitive: panel.label for panel in results.scale.panels}
+        return [
+            {"panel": labels[cell.table.sensitive], "attributes": " ".join(cell.table.attributes), **row, field: of(row["stars"], row["bound"])}
+            for cell in timed_cells(measure)(results.scale)
+            for row in results.of(cell)["rows"]
+        ]
+
+    return rows
+
+
+def shortly(attributes: str) -> str:
+    """A table's attributes, for a title or a legend."""
+    words = attributes.split()
+    return f"d = {len(words)}: {', '.join(words[:2])} ..."
 
 
 def effort_drawing(data: Rows, path: Path) -> None:
@@ -108,8 +124,7 @@ def effort_drawing(data: Rows, path: Path) -> None:
     points = []
     for r in data:
         best = max(x["bound"] for x in data if (x["panel"], x["attributes"]) == (r["panel"], r["attributes"]))
-        words = r["attributes"].split()
-        panel = f"d = {len(words)}: {', '.join(words[:2])} ..."
+        panel = shortly(r["attributes"])
         points += [Line(panel, f"{side}, {r['panel'].split()[-1]}", r["seconds"], r[side] / best) for side in ("stars", "bound")]
     lines(points, "seconds", "part of the best bound", path, xlog=True, ticks=[1, 3, 10, 30], floor=0.8)
 
@@ -117,25 +132,8 @@ def effort_drawing(data: Rows, path: Path) -> None:
 # -- the gap as time goes on -------------------------------------------------------------------------------------------
 
 
-def course_cells(scale: Scale) -> Iterator[Cell]:
-    for panel in scale.panels:
-        for qi in EFFORT_QI:
-            yield Cell(Table(panel.dataset, scale.n, qi, panel.sensitive), FIXED_L, "lagrangian", "course")
-
-
-def course_rows(results: Results) -> Rows:
-    labels = {panel.sensitive: panel.label for panel in results.scale.panels}
-    return [
-        {"panel": labels[cell.table.sensitive], "attributes": " ".join(cell.table.attributes), **row, "gap": 100 * (row["stars"] / row["bound"] - 1)}
-        for cell in course_cells(results.scale)
-        for row in results.of(cell)["rows"]
-    ]
-
-
 def course_drawing(data: Rows, path: Path) -> None:
-    points = [
-        Line(r["panel"], f"d = {len(r['attributes'].split())}: {', '.join(r['attributes'].split()[:2])} ...", r["seconds"], r["gap"]) for r in data
-    ]
+    points = [Line(r["panel"], shortly(r["attributes"]), r["seconds"], r["gap"]) for r in data]
     lines(points, "seconds", "proven gap (%)", path, xlog=True, log=True, ticks=[1, 3, 10, 30, 60])
 
 
@@ -228,9 +226,23 @@ enter(
         ratio_drawing,
         default=False,
     ),
-    Figure("near_course", "The proven gap as effort best goes on, a minute; l = 6", PLACE, course_cells, course_rows, course_drawing, default=False),
     Figure(
-        "near_effort", "Stars and bound against seconds, 10 to 400 sweeps; l = 6", PLACE, effort_cells, effort_rows, effort_drawing, default=False
+        "near_course",
+        "The proven gap as effort best goes on, a minute; l = 6",
+        PLACE,
+        timed_cells("course"),
+        timed_rows("course", "gap", lambda stars, bound: 100 * (stars / bound - 1)),
+        course_drawing,
+        default=False,
+    ),
+    Figure(
+        "near_effort",
+        "Stars and bound against seconds, 10 to 400 sweeps; l = 6",
+        PLACE,
+        timed_cells("effort"),
+        timed_rows("effort", "ratio", lambda stars, bound: stars / bound),
+        effort_drawing,
+        default=False,
     ),
     Figure("near_small", "Ratio to the optimum where it can be computed; l = 3", PLACE, small_cells, small_rows, small_drawing, default=False),
     Figure("near_adult", "Adult: all algorithms, the bound, and ARX", PLACE, adult_cells, adult_rows, adult_drawing, default=False),

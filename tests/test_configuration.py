@@ -49,6 +49,38 @@ def test_the_best_set_of_a_group_is_the_best_of_all(cells, l, k, guess):
     assert usage.sum() == 0 or usage.sum() >= max(l * tops.max(), k)
 
 
+def best_set_with(profit, value, count, l, k, cell):
+    """The same over the sets with a row of one cell; None where there is none."""
+    best = None
+    for taken in itertools.product(*(range(int(j == cell), c + 1) for j, c in enumerate(count))):
+        heights = [sum(t for t, v in zip(taken, value, strict=True) if v == u) for u in set(value)]
+        if sum(taken) >= max(l * max(heights), k):
+            worth = sum(t * p for t, p in zip(taken, profit, strict=True))
+            best = worth if best is None else max(best, worth)
+    return best
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(-6, 6)), min_size=1, max_size=5),
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.integers(0, 4),
+)
+def test_what_a_forced_row_costs_is_by_the_best_set_with_it(cells, l, k, guess):
+    value, count, profit = (list(x) for x in zip(*cells, strict=True))
+    n = len(cells)
+    price = 2.0 + np.array(profit, float)
+    loss, gain = np.empty(n), np.array([best_set(profit, value, count, l, k), 0.0])
+    _configuration.forced(
+        np.arange(n, dtype=np.int32), np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), 2.0,
+        np.array(value, np.int32), 4, np.array(count), price, l, k, np.array([guess, 0]), gain, loss,
+    )  # fmt: skip
+    for cell in range(n):
+        best = best_set_with(profit, value, count, l, k, cell)
+        assert loss[cell] > 1e200 if best is None else loss[cell] == pytest.approx(gain[0] - best)
+
+
 @settings(deadline=None, max_examples=60)
 @given(tables(max_rows=6, max_d=2, max_size=3, max_m=4, max_l=3), st.integers(0, 10**6))
 def test_any_prices_prove_a_bound(table, seed):

@@ -26,10 +26,29 @@ def around(data, l, seed=0, algorithm="cascade"):
     return release, dual, price, Neighbourhoods(release, dual, price, np.ones(dual.problem.item.shape, dtype=np.float32))
 
 
+def dense_tables(many):
+    """Random tables with l >= 2, most of whose cells share coarser groups; hypothesis likes small ones better."""
+    rng = np.random.default_rng(0)
+    while many:
+        n, d, m = int(rng.integers(8, 30)), int(rng.integers(1, 4)), int(rng.integers(3, 6))
+        data = ldiv.Microdata.from_codes(rng.integers(0, 3, (n, d)), rng.integers(0, m, n), [3] * d + [m])
+        if (l := ldiv.max_l(data)) >= 2:
+            many -= 1
+            yield data, l
+
+
+def test_every_star_of_the_gap_of_dense_tables_has_an_address():
+    for seed, (data, l) in enumerate(dense_tables(40)):
+        check_gap(data, l, seed)
+
+
 @settings(deadline=None, max_examples=80)
 @given(tables(max_rows=25, max_d=3), st.integers(0, 100))
 def test_every_star_of_the_gap_has_an_address(table, seed):
-    data, l = table
+    check_gap(*table, seed)
+
+
+def check_gap(data, l, seed):
     release, dual, price, near = around(data, l, seed)
     gap = near.gap()
     value, _ = dual(price)
@@ -106,8 +125,9 @@ def test_only_better_and_the_same_with_any_threads():
     costs = []
     for threads in (1, 2):
         dual = ConfigurationDual(DualProblem(data.contingency, 6, data.d), threads=threads)
-        price, bound, _ = ascend(dual, release.proof.prices.value / 2**20, 60, support=True)
-        near = Neighbourhoods(release, dual, price, dual.share)
+        support = np.zeros(dual.problem.item.shape, dtype=np.float32)
+        price, bound, _ = ascend(dual, release.proof.prices.value / 2**20, 60, support=support)
+        near = Neighbourhoods(release, dual, price, support)
         assert near.cost == release.stars
         near.improve(24)
         better = ldiv.Release.verify(near.result())
@@ -116,15 +136,35 @@ def test_only_better_and_the_same_with_any_threads():
     assert costs[0] == costs[1]
 
 
-def test_what_no_longer_fits_is_not_applied():
-    data = ldiv.datasets.load("acs2018", sensitive="Occupation", qi=["Gender", "Race"]).head(600)
-    _, _, _, near = around(data, 4)
-    cells = np.flatnonzero(near.choice)[:30]
-    part = near.part(cells)
-    worse = np.zeros_like(part.program.start)
-    worse[np.unique(part.program.cell, return_index=True)[1]] = part.program.rows  # all rows in the first pair of their cell: no stars, not eligible
+def test_a_program_keeps_account_of_the_rows_that_stay():
+    shared = 0
+    for data, l in dense_tables(40):
+        *_, near = around(data, l)
+        cells = len(near.dual.count)
+        rng = np.random.default_rng(data.n)
+        part = near.part(np.sort(rng.choice(cells, rng.integers(1, cells + 1), replace=False)))
+        program = part.program
+        assert np.array_equal(program.given + np.bincount(program.item, program.start, len(part.items)), near.given[part.items])
+        moved = np.isin(near.cell, near.cell[part.pairs])
+        for g, group in enumerate(part.groups):
+            stay = np.bincount(near.item, near.rows * ~moved, len(near.group_of_item))[near.group_of_item == group]
+            assert (program.size[g], program.height[g]) == (stay.sum(), stay.max())
+        shared += program.given.any()
+    assert shared > 10
+
+
+def test_what_no_longer_fits_or_costs_more_is_not_applied():
+    """Two groups of three rows with a pillar of two: without stars neither is 2-eligible, and all starred is dearer than what there is."""
+    data = ldiv.Microdata.from_codes([[0], [0], [0], [1], [1], [1]], [0, 0, 1, 1, 1, 2])
+    release, _, _, near = around(data, 2)
+    part = near.part(np.arange(len(near.dual.count)))
     before = near.rows.copy(), near.given.copy()
-    assert near.apply(part, worse) == 0 and all(np.array_equal(x, y) for x, y in zip(before, (near.rows, near.given), strict=True))
+    assert 0 < near.cost < 6
+    for stars in (0, 1):
+        rows = np.where(near.stars[part.pairs] == stars, part.program.rows[part.program.cell], 0)
+        assert rows.sum() == 6 and near.apply(part, rows) == 0
+        assert all(np.array_equal(x, y) for x, y in zip(before, (near.rows, near.given), strict=True))
+    assert near.result().stars == release.stars
 
 
 def test_time_gap_and_interrupts():

@@ -52,36 +52,21 @@ class ConfigurationDual:
         self.height = [np.zeros(len(starts) - 1, dtype=np.int64) for starts in self.starts]
         self.gain = [np.zeros(len(starts) - 1) for starts in self.starts]
         self.order = np.arange(len(c.count), dtype=np.int32)
-        self.share: NDArray[np.float32] | None = None  # by pattern and cell: the rows taken are added, where it is given
         self.alone = self.threads == 1 or problem.item.size < SMALL
 
-    def __call__(self, price: NDArray[np.float64], spread: Callable[..., Any] = map) -> tuple[float, NDArray[np.int64]]:
+    def __call__(
+        self, price: NDArray[np.float64], spread: Callable[..., Any] = map, share: NDArray[np.float32] | None = None
+    ) -> tuple[float, NDArray[np.int64]]:
         """The bound that these prices prove, in floats, and for each cell its rows less those that groups take: the direction of ascent.
 
-        O(patterns * cells), and for each group that a row pays in a look at its dearest cells.
+        The rows taken are added to `share`, shape (P, C), where it is given. O(patterns * cells), and for each group that a row pays in a look at its dearest cells.
         """
-        c, problem = self.contingency, self.problem
         self.order = self.order[np.argsort(-price[self.order], kind="stable")]  # few change places between two sweeps
 
         def respond(p: int) -> tuple[float, NDArray[np.int64]]:
             usage = np.zeros(len(self.count), dtype=np.int64)
-            gain = _configuration.respond(
-                problem.item[p],
-                self.group_of_item[p],
-                self.starts[p],
-                self.order,
-                self.stars[p],
-                c.sensitive,
-                c.m,
-                self.count,
-                price,
-                self.l,
-                self.k,
-                self.height[p],
-                usage,
-                self.gain[p],
-                None if self.share is None else self.share[p],
-            )
+            rows = None if share is None else share[p]
+            gain = _configuration.respond(**self._arguments(p, price), height=self.height[p], usage=usage, gain=self.gain[p], share=rows)
             return gain, usage
 
         left = self.count.copy()
@@ -90,6 +75,13 @@ class ConfigurationDual:
             gained += gain
             left -= usage
         return float(self.count @ price) - gained, left
+
+    def _arguments(self, p: int, price: NDArray[np.float64]) -> dict[str, Any]:
+        """What both kernels take of a pattern at these prices, after `order` has been renewed."""
+        c = self.contingency
+        layout = {"item": self.problem.item[p], "group_of_item": self.group_of_item[p], "starts": self.starts[p], "stars": self.stars[p]}
+        cells = {"order": self.order, "sensitive": c.sensitive, "m": c.m, "count": self.count, "price": price}
+        return {**layout, **cells, "l": self.l, "k": self.k}
 
     def proven(self, price: NDArray[np.float64]) -> tuple[int, Prices] | None:
         """The bound that these prices prove, rounded up, and the prices in whole units; None where doubles could not add these up exactly.
@@ -109,25 +101,9 @@ class ConfigurationDual:
         A pair at which both together pass the stars of a release is in no better one. O(patterns * cells) looks at groups' dearest cells.
         """
         value, _ = self(price)
-        c, problem = self.contingency, self.problem
-        loss = np.empty(problem.item.shape)
+        loss = np.empty(self.problem.item.shape)
         for p in range(len(self.stars)):
-            _configuration.forced(
-                problem.item[p],
-                self.group_of_item[p],
-                self.starts[p],
-                self.order,
-                self.stars[p],
-                c.sensitive,
-                c.m,
-                self.count,
-                price,
-                self.l,
-                self.k,
-                self.height[p],
-                self.gain[p],
-                loss[p],
-            )
+            _configuration.forced(**self._arguments(p, price), height=self.height[p], gain=self.gain[p], loss=loss[p])
         return value, loss
 
 
@@ -142,7 +118,7 @@ def ascend(
     sweeps: int,
     *,
     step: float = STEP,
-    support: bool = False,
+    support: NDArray[np.float32] | None = None,
     goal: float = np.inf,
     over: Callable[[], bool] = never,
     tolerance: float = 1e-4,
@@ -151,8 +127,8 @@ def ascend(
     """Prices that prove more, from given ones, by Adam's steps along the rows that groups leave over or take too often.
 
     Ends after so many sweeps, when the bound passes `goal` - 1 (no release has fewer stars than `goal`), when it is `over`, or when a tenth of the sweeps
-    raised the bound by less than `tolerance` of it while steps were already small. With `support`, the rows that groups take in the later half are added
-    to ``dual.share``: the pairs of cells and patterns of which good releases are made.
+    raised the bound by less than `tolerance` of it while steps were already small. The rows that groups take in the later half are
+    added to `support`, shape (P, C), where it is given: the pairs of cells and patterns of which good releases are made.
 
     Returns
     -------
@@ -162,26 +138,20 @@ def ascend(
     count, (one, two) = dual.count, DECAY
     unit = step * float(dual.contingency.weights.mean())
     first, second = np.zeros(len(count)), np.zeros(len(count))
-    share = dual.share
-    if support and share is None:
-        share = np.zeros(dual.problem.item.shape, dtype=np.float32)
     with nullcontext() if dual.alone else ThreadPoolExecutor(dual.threads) as pool:
         spread = map if pool is None else pool.map
-        dual.share = share if support and sweeps < 2 else None
         value, left = dual(price, spread)
         best, chosen = value, price
         done, checked = 0, value
         for k in range(sweeps):
             if best > goal - 1 or over():
                 break
-            if support and k >= sweeps // 2:
-                dual.share = share
             size = unit * FALL ** (k / max(sweeps - 1, 1))
             slope = left / count
             first = one * first + (1 - one) * slope
             second = two * second + (1 - two) * slope * slope
             price = price + size * (first / (1 - one ** (k + 1))) / (np.sqrt(second / (1 - two ** (k + 1))) + 1e-3)
-            value, left = dual(price, spread)
+            value, left = dual(price, spread, support if k >= sweeps // 2 else None)
             done += 1
             if value > best:
                 best, chosen = value, price
@@ -191,5 +161,4 @@ def ascend(
                 if best - checked < tolerance * abs(best) and k > sweeps // 2:
                     break
                 checked = best
-    dual.share = share
     return chosen, best, done

@@ -4,8 +4,6 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
 
-from libc.stdlib cimport calloc, free, malloc
-
 cdef double NEVER = -1e300
 
 
@@ -113,6 +111,21 @@ cdef count_t best_height(Group* group, const Table* table, count_t guess) noexce
     return upper
 
 
+cdef index_t[::1] by_group(const index_t[::1] item, const index_t[::1] group_of_item, const row_t[::1] starts, const index_t[::1] order):
+    """The cells of each group by falling price, group after group: a stable distribution of `order`."""
+    listed_, end_ = np.empty(item.shape[0], dtype=np.int32), np.array(starts)
+    cdef index_t[::1] listed = listed_
+    cdef row_t[::1] end = end_
+    cdef row_t at
+    cdef index_t g
+    with nogil:
+        for at in range(order.shape[0]):
+            g = group_of_item[item[order[at]]]
+            listed[end[g]] = order[at]
+            end[g] += 1
+    return listed
+
+
 def respond(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
             const index_t[::1] order not None, double stars, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
             const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None, count_t[::1] usage not None,
@@ -125,51 +138,36 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
 
     A pass over the cells, and in groups with a row that pays a look at the dearest for each height that is tried.
     """
-    cdef row_t cells = item.shape[0], groups = gain.shape[0] - 1, at
+    cdef row_t groups = gain.shape[0] - 1
     cdef index_t g
     cdef double total = 0, best
-    cdef row_t* end
-    cdef index_t* listed
+    cdef index_t[::1] listed = by_group(item, group_of_item, starts, order)
+    cdef count_t[::1] room = np.empty(m, dtype=np.int64), seen = np.zeros(m, dtype=np.int64)
     cdef float* into = NULL
     cdef Group group
     cdef Table table
-    if cells == 0 or groups < 1:
+    if item.shape[0] == 0:
         return 0.0
     if share is not None:
         into = &share[0]
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
-    listed = <index_t*>malloc(cells * sizeof(index_t))
-    end = <row_t*>malloc((groups + 1) * sizeof(row_t))
-    group.room = <count_t*>malloc(m * sizeof(count_t))
-    group.seen = <count_t*>calloc(m, sizeof(count_t))
-    group.now, group.stars, group.forced = 0, stars, -1
-    try:
-        if listed == NULL or end == NULL or group.room == NULL or group.seen == NULL:
-            raise MemoryError()
-        with nogil:
-            for g in range(groups + 1):
-                end[g] = starts[g]
-            for at in range(cells):
-                g = group_of_item[item[order[at]]]
-                listed[end[g]] = order[at]
-                end[g] += 1
-            for g in range(groups):
-                gain[g] = 0
-                group.cell, group.cells = listed + starts[g], starts[g + 1] - starts[g]
-                if group.cells == 0 or not pays(price[group.cell[0]], stars):
-                    continue
-                height[g] = best_height(&group, &table, height[g] if height[g] > 0 else 1)
-                best = value_at(&group, &table, height[g], NULL, NULL)
-                if best < 0:
-                    continue
-                gain[g] = best
-                total += best
-                value_at(&group, &table, height[g], &usage[0], into)
-    finally:
-        free(listed)
-        free(end)
-        free(group.room)
-        free(group.seen)
+    group.room, group.seen, group.now, group.stars, group.forced = &room[0], &seen[0], 0, stars, -1
+    with nogil:
+        for g in range(groups):
+            gain[g] = 0
+            group.cells = starts[g + 1] - starts[g]
+            if group.cells == 0:
+                continue
+            group.cell = &listed[starts[g]]
+            if not pays(price[group.cell[0]], stars):
+                continue
+            height[g] = best_height(&group, &table, height[g] if height[g] > 0 else 1)
+            best = value_at(&group, &table, height[g], NULL, NULL)
+            if best < 0:
+                continue
+            gain[g] = best
+            total += best
+            value_at(&group, &table, height[g], &usage[0], into)
     return total
 
 
@@ -182,43 +180,28 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
     Arguments as in :func:`respond`, after it; `loss` is written for each cell, infinity where its group can hold no row. For each cell a look at the
     dearest of its group for each height that is tried.
     """
-    cdef row_t cells = item.shape[0], groups = gain.shape[0] - 1, at, i
+    cdef row_t groups = gain.shape[0] - 1, i
     cdef index_t g, c
-    cdef row_t* end
-    cdef index_t* listed
     cdef double best
+    cdef index_t[::1] listed = by_group(item, group_of_item, starts, order)
+    cdef count_t[::1] room = np.empty(m, dtype=np.int64), seen = np.zeros(m, dtype=np.int64)
     cdef Group group
     cdef Table table
-    if cells == 0:
+    if item.shape[0] == 0:
         return
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
-    listed = <index_t*>malloc(cells * sizeof(index_t))
-    end = <row_t*>malloc((groups + 1) * sizeof(row_t))
-    group.room = <count_t*>malloc(m * sizeof(count_t))
-    group.seen = <count_t*>calloc(m, sizeof(count_t))
-    group.now, group.stars = 0, stars
-    try:
-        if listed == NULL or end == NULL or group.room == NULL or group.seen == NULL:
-            raise MemoryError()
-        with nogil:
-            for g in range(groups + 1):
-                end[g] = starts[g]
-            for at in range(cells):
-                g = group_of_item[item[order[at]]]
-                listed[end[g]] = order[at]
-                end[g] += 1
-            for g in range(groups + 1):
-                group.cell, group.cells = listed + starts[g], starts[g + 1] - starts[g]
-                for i in range(group.cells):
-                    c = group.cell[i]
-                    loss[c] = -NEVER
-                    if g < groups:
-                        group.forced = c
-                        best = value_at(&group, &table, best_height(&group, &table, height[g] if height[g] > 0 else 1), NULL, NULL)
-                        if best > NEVER:
-                            loss[c] = gain[g] - best
-    finally:
-        free(listed)
-        free(end)
-        free(group.room)
-        free(group.seen)
+    group.room, group.seen, group.now, group.stars = &room[0], &seen[0], 0, stars
+    with nogil:
+        for g in range(groups + 1):
+            group.cells = starts[g + 1] - starts[g]
+            if group.cells == 0:
+                continue
+            group.cell = &listed[starts[g]]
+            for i in range(group.cells):
+                c = group.cell[i]
+                loss[c] = -NEVER
+                if g < groups:
+                    group.forced = c
+                    best = value_at(&group, &table, best_height(&group, &table, height[g] if height[g] > 0 else 1), NULL, NULL)
+                    if best > NEVER:
+                        loss[c] = gain[g] - best

@@ -17,15 +17,15 @@ def polish(
     problem: DualProblem,
     ascent: Ascent,
     effort: Effort,
+    before: int,
     over: Callable[[], bool],
     prove: Callable[[Ascent], int],
     progress: Callable[[str], None] | None,
 ) -> int:
-    """Colder and smaller steps until the bound has converged; `prove` is told each time. Returns the sweeps done."""
+    """Colder and smaller steps until the bound, `before` so far, has converged; `prove` is told each time. Returns the sweeps done."""
     assert effort.tolerance is not None
     heat, step = HEAT[1], STEP[1]
     rows, sweeps, done = problem.contingency.count, sweeps_for(effort, problem.l) // 2, 0
-    before = 0
     while not over():
         done += ascent.run(rows, sweeps, (heat, heat / 2), (step, step / 2), over, progress)
         heat, step = heat / 2, step / 2

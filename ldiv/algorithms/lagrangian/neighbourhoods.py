@@ -101,9 +101,7 @@ class Neighbourhoods:
 
     def gap(self) -> NDArray[np.float64]:
         """What each group adds to stars - D(y): at least 0, and the sum is the gap (of rows in pairs)."""
-        share, self.dual.share = self.dual.share, None
         self.dual(self.price)
-        self.dual.share = share
         gain: NDArray[np.float64] = np.concatenate(self.dual.gain)[self.group_number]
         return gain - np.bincount(self.group, weights=self.rows * (self.price[self.cell] - self.stars), minlength=len(gain))
 
@@ -138,10 +136,9 @@ class Neighbourhoods:
         groups, group = np.unique(self.group_of_item[items], return_inverse=True)
         start = self.rows[pairs]
         given = self.given[items] - np.bincount(item, weights=start, minlength=len(items)).astype(np.int64)
-        whole = _ranges(self.item_starts[groups], self.item_starts[groups + 1] - self.item_starts[groups])
+        whole, heads = self._items_of(groups)
         stay = self.given[whole]
         stay[np.searchsorted(whole, items)] = given
-        heads = np.cumsum(self.item_starts[groups + 1] - self.item_starts[groups]) - (self.item_starts[groups + 1] - self.item_starts[groups])
         size, height = np.add.reduceat(stay, heads), np.maximum.reduceat(stay, heads)
         rows = np.add.reduceat(start, np.cumsum(lengths) - lengths)
         noise = self.random.random(len(pairs)) * (PERTURBATION / max(int(rows.sum()), 1))
@@ -152,6 +149,11 @@ class Neighbourhoods:
             Program(np.repeat(np.arange(len(cells)), lengths), item, self.stars[pairs] + noise, rows, group, given, size, height, start),
         )
 
+    def _items_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All items of some groups, and where each group's begin among them."""
+        lengths = self.item_starts[groups + 1] - self.item_starts[groups]
+        return _ranges(self.item_starts[groups], lengths), np.cumsum(lengths) - lengths
+
     def apply(self, part: Part, rows: NDArray[np.int64]) -> int:
         """Take the rows of a program's solution, where they still fit what others have changed in the meantime. Returns the stars saved."""
         before = self.rows[part.pairs]
@@ -160,9 +162,8 @@ class Neighbourhoods:
             return 0
         change = np.bincount(part.program.item, weights=rows - before, minlength=len(part.items)).astype(np.int64)
         self.given[part.items] += change
-        lengths = self.item_starts[part.groups + 1] - self.item_starts[part.groups]
-        now = self.given[_ranges(self.item_starts[part.groups], lengths)]
-        heads = np.cumsum(lengths) - lengths
+        whole, heads = self._items_of(part.groups)
+        now = self.given[whole]
         size, height = np.add.reduceat(now, heads), np.maximum.reduceat(now, heads)
         if (size < np.where(size > 0, np.maximum(self.l * height, self.k), 0)).any():
             self.given[part.items] -= change

@@ -30,7 +30,6 @@ FINE_STEP = 0.02  # of the configuration ascent, once it has been near
 WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 MORE_LOOKS, FEW = 8, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
-SLACK = 1e-6  # of sums of doubles
 NODES, PAIRS, PATIENT = 300, 5_000, 20.0  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]
@@ -57,6 +56,7 @@ class Search:
         self.problem: DualProblem | None = None
         self.dual: ConfigurationDual | None = None
         self.price: NDArray[np.float64] | None = None
+        self.support: NDArray[np.float32] | None = None  # rows of patterns and cells that groups have taken in the price ascent
         self.sweeps = 0
         self.optimal = False
 
@@ -108,7 +108,7 @@ class Search:
         self.say("multipliers")
         candidates = [rounding(problem, ascent)]  # from the softer shares: harder ones round worse
         if effort.tolerance is not None:
-            self.sweeps += polish(problem, ascent, effort, clock.over, self._linear_bound, self.progress)
+            self.sweeps += polish(problem, ascent, effort, self.bound, clock.over, self._linear_bound, self.progress)
         if effort.dives and not clock.over():
             candidates.append(diving(problem, ascent, effort, clock.over, self.progress))
         for state in candidates:
@@ -137,12 +137,14 @@ class Search:
             return  # or rows are in larger units
         if self.dual is None:
             self.dual = ConfigurationDual(problem)
+        if self.support is None and looks:
+            self.support = np.zeros(problem.item.shape, dtype=np.float32)
         self.price, _, done = ascend(
             self.dual,
             self.price,
             sweeps * min(LONGER, max(1, CHEAP // problem.item.size)),
             step=step,
-            support=looks > 0,
+            support=self.support,
             goal=self.best.cost,
             over=self.clock.over,
             progress=None if self.progress is None else lambda bound: self.progress(f"prices: bound {bound:,.0f}"),  # type: ignore[misc]
@@ -156,8 +158,8 @@ class Search:
             self._look_around(looks * min(MORE_LOOKS, max(1, len(problem.patterns) // FEW)), LARGEST if step < configuration.STEP else SIZE)
 
     def _look_around(self, looks: int, largest: int) -> None:
-        assert self.dual is not None and self.price is not None and self.dual.share is not None
-        around = Neighbourhoods(self.best, self.dual, self.price, self.dual.share)
+        assert self.dual is not None and self.price is not None and self.support is not None
+        around = Neighbourhoods(self.best, self.dual, self.price, self.support)
         fixed = self.best.cost - around.cost
         around.improve(
             looks,
@@ -175,8 +177,11 @@ class Search:
         problem = self.problem
         if problem is None or self.dual is None or self.price is None or problem.most < problem.contingency.d:
             return None
-        bound, loss = self.dual.forced(self.price)
-        return np.asarray(loss <= most + SLACK - bound)
+        proven = self.dual.proven(self.price)
+        if proven is None:
+            return None
+        bound, loss = self.dual.forced(proven[1].value / SCALE)  # in whole units, so that no sum is rounded
+        return np.asarray(loss <= most - bound)
 
     def solve_whole(self, nodes: int, pairs: int) -> None:
         """Where at most so many pairs can be in a better release: the program of the whole table. What it ends with is the optimum, or stays open."""
