@@ -219,6 +219,7 @@ def test_protected_columns_and_several_sensitive_ones_are_proven_too(tmp_path):
         assert ("that stars no value of Gender" in str(verdict)) == (name == "kept") == ("protected" in str(claim))
     assert kept.certificate.bound > plain.certificate.bound and kept.certificate.ratio < 1.1  # fewer releases are left: their bound is higher
     assert not kept.stars_by_attribute["Gender"]
+    assert plain.info["optimal"] and "optimal" not in more.info and "optimal" not in both.info  # of merged groups nobody has proven it
 
 
 def test_the_file_is_private(tmp_path):

@@ -19,7 +19,7 @@ from ldiv.algorithms.program import integer_program
 from ldiv.algorithms.tp import tp
 from ldiv.arguments import OBJECTIVE
 from ldiv.bounds import tuple_bound
-from ldiv.bounds.multipliers import SCALE, DualProblem
+from ldiv.bounds.multipliers import SCALE
 from ldiv.errors import InputError
 from ldiv.release.builder import Entries
 from ldiv.release.release import Release
@@ -119,9 +119,11 @@ def fewest_stars(
     search = Search(c, l, None, 1, Clock(None if time_limit is None else time_limit / 2))
     search.run(replace(chosen, patterns=1 << c.d))
     start, bound = search.release(), search.bound
-    if bound >= start.cost or search.multipliers is None:
+    problem = search.problem
+    if bound >= start.cost or problem is None or search.multipliers is None:
         return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
-    problem = DualProblem(c, l, c.d, threads=1)
+    if search.optimal:
+        return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "proof": "exact"})
     place = problem.place()
     paid = problem.costs(search.multipliers)[place]  # (P, C), exact
     least = paid.min(axis=0)

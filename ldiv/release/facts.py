@@ -64,5 +64,5 @@ def proof_of(info: Mapping[str, Any]) -> Proof | None:
 
 
 def after_merging(info: Mapping[str, Any]) -> dict[str, Any]:
-    """What stays true of a release whose groups were merged: no longer TP's phases. A bound stays one: fewer releases are left."""
-    return {key: value for key, value in info.items() if key != "phase"}
+    """What stays true of a release whose groups were merged: no longer TP's phases, nor that it is optimal. A bound stays one: fewer releases are left."""
+    return {key: value for key, value in info.items() if key not in ("phase", "optimal")}
