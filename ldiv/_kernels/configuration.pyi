@@ -18,6 +18,7 @@ def respond(
     height: NDArray[np.int64],
     usage: NDArray[np.int64],
     gain: NDArray[np.float64],
+    reach: float,
     share: NDArray[np.float32] | None = ...,
 ) -> float: ...
 def forced(

@@ -21,6 +21,7 @@ from ldiv.bounds.multipliers import SCALE, DualProblem, never
 
 __all__ = ["ConfigurationDual", "ascend"]
 
+LONGER, SHORTER = 2.0, 0.98
 SMALL = 200_000  # pairs of cells and groups below which a second thread costs more than it gives
 
 
@@ -52,6 +53,7 @@ class ConfigurationDual:
         self.height = [np.zeros(len(starts) - 1, dtype=np.int64) for starts in self.starts]
         self.gain = [np.zeros(len(starts) - 1) for starts in self.starts]
         self.order = np.arange(len(c.count), dtype=np.int32)
+        self.reach = np.full(len(self.stars), float(c.weights.mean()))  # of each pattern, for the kernel's speed only
         self.alone = self.threads == 1 or problem.item.size < SMALL
 
     def __call__(
@@ -63,18 +65,20 @@ class ConfigurationDual:
         """
         self.order = self.order[np.argsort(-price[self.order], kind="stable")]  # few change places between two sweeps
 
-        def respond(p: int) -> tuple[float, NDArray[np.int64]]:
+        def respond(patterns: range) -> NDArray[np.int64]:
             usage = np.zeros(len(self.count), dtype=np.int64)
-            rows = None if share is None else share[p]
-            gain = _configuration.respond(**self._arguments(p, price), height=self.height[p], usage=usage, gain=self.gain[p], share=rows)
-            return gain, usage
+            for p in patterns:
+                rows = None if share is None else share[p]
+                gained[p], twice = _configuration.respond(
+                    **self._arguments(p, price), height=self.height[p], usage=usage, gain=self.gain[p], reach=self.reach[p], share=rows
+                )
+                # What is looked at twice costs more than a longer list.
+                self.reach[p] *= LONGER if twice else SHORTER
+            return usage
 
-        left = self.count.copy()
-        gained = 0.0
-        for gain, usage in spread(respond, range(len(self.stars))):
-            gained += gain
-            left -= usage
-        return float(self.count @ price) - gained, left
+        gained = np.zeros(len(self.stars))
+        left = self.count - sum(spread(respond, [range(t, len(self.stars), self.threads) for t in range(self.threads)]))  # whole: in any order
+        return float(self.count @ price) - float(gained.sum()), left
 
     def _arguments(self, p: int, price: NDArray[np.float64]) -> dict[str, Any]:
         """What both kernels take of a pattern at these prices, after `order` has been renewed."""

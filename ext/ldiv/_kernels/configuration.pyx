@@ -5,11 +5,14 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 import numpy as np
 
 cdef double NEVER = -1e300
+cdef double ROUNDING = 1e-6     # stars by which sums in another order may differ
 
 
 cdef struct Group:
-    const index_t* cell     # its cells by falling price
-    row_t cells
+    const index_t* cell     # its cells by falling price, from the dearest on
+    row_t cells             # so many are listed,
+    bint whole              # which are all or not
+    bint short              # set where a set would have taken cells that are not listed
     double stars            # of a row
     count_t* room           # scratch, by SA value: valid where `seen` is `now`
     count_t* seen
@@ -71,7 +74,11 @@ cdef double value_at(Group* group, const Table* table, count_t h, count_t* usage
                 usage[c] += take
             if share != NULL:
                 share[c] += <float>take
-    return value if taken >= need else NEVER
+    if taken >= need:
+        return value
+    if not group.whole:
+        group.short = True
+    return NEVER
 
 
 cdef bint rises(Group* group, const Table* table, count_t h) noexcept nogil:
@@ -111,64 +118,137 @@ cdef count_t best_height(Group* group, const Table* table, count_t guess) noexce
     return upper
 
 
-cdef index_t[::1] by_group(const index_t[::1] item, const index_t[::1] group_of_item, const row_t[::1] starts, const index_t[::1] order):
-    """The cells of each group by falling price, group after group: a stable distribution of `order`."""
-    listed_, end_ = np.empty(item.shape[0], dtype=np.int32), np.array(starts)
-    cdef index_t[::1] listed = listed_
-    cdef row_t[::1] end = end_
+cdef row_t paying_first(const index_t[::1] order, const double[::1] price, double least) noexcept nogil:
+    """How many cells, by falling price, have more than the least."""
+    cdef row_t low = 0, high = order.shape[0], at
+    while low < high:
+        at = (low + high) // 2
+        if price[order[at]] > least:
+            low = at + 1
+        else:
+            high = at
+    return low
+
+
+cdef void promising(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const double[::1] price,
+                    double stars, double reach, count_t l, char[::1] met, count_t[::1] values, double[::1] most, char[::1] wanted) noexcept nogil:
+    """Leaves wanted the groups in which a set may pay: of height h it brings at most h times what the dearest row of each SA value does, of those that pay
+    or are among the l dearest (`most`). Cells that are not among the `first` bring less than -`reach`."""
     cdef row_t at
+    cdef index_t g, i
+    cdef double brings
+    for at in range(first):
+        i = item[order[at]]
+        if met[i]:
+            continue
+        met[i] = 1
+        g = group_of_item[i]
+        brings = price[order[at]] - stars
+        if brings > 0 or values[g] < l:
+            most[g] += brings
+        values[g] += 1
+    for g in range(most.shape[0] - 1):
+        if values[g] < l:
+            most[g] -= (l - values[g]) * reach
+        wanted[g] = most[g] > -ROUNDING
+    wanted[most.shape[0] - 1] = 0
+
+
+cdef void by_group(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const char[::1] wanted,
+                   row_t[::1] ends, index_t[::1] listed) noexcept nogil:
+    """The first cells of `order` by group, those of wanted groups only: a stable distribution. Those of group g end at ends[g]."""
+    cdef row_t at, total = 0, here
     cdef index_t g
-    with nogil:
-        for at in range(order.shape[0]):
-            g = group_of_item[item[order[at]]]
-            listed[end[g]] = order[at]
-            end[g] += 1
-    return listed
+    for g in range(ends.shape[0]):
+        ends[g] = 0
+    for at in range(first):
+        g = group_of_item[item[order[at]]]
+        if wanted[g]:
+            ends[g] += 1
+    for g in range(ends.shape[0]):
+        here = ends[g]
+        ends[g] = total
+        total += here
+    for at in range(first):
+        g = group_of_item[item[order[at]]]
+        if wanted[g]:
+            listed[ends[g]] = order[at]
+            ends[g] += 1
 
 
 def respond(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
             const index_t[::1] order not None, double stars, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
             const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None, count_t[::1] usage not None,
-            double[::1] gain not None, float[::1] share=None):
+            double[::1] gain not None, double reach, float[::1] share=None):
     """Every group of a pattern takes its best whole l-eligible set of at least k rows at these prices, if that pays.
 
     Cell c falls in the group ``group_of_item[item[c]]`` of the pattern, group g has ``starts[g + 1] - starts[g]`` cells; the last group can hold no row.
     A row of cell c brings ``price[c] - stars``; `order` lists the cells by falling price. `height` holds a guess of each group's best height and keeps
-    what is found; the rows taken are added to `usage` (and `share`, where it is given), what each group gains is written to `gain`. Returns their sum.
+    what is found; the rows taken are added to `usage` (and `share`, where it is given), what each group gains is written to `gain`. Returns their sum,
+    and how many cells were listed twice.
 
-    A pass over the cells, and in groups with a row that pays a look at the dearest for each height that is tried.
+    Only cells that a row does not lose more than `reach` in are looked at first, and only groups that they promise something to; a group whose best set
+    could take others too is looked at again, with all of its cells. So `reach` decides on the time, not on what comes out: a pass over those cells, the
+    heights that are tried for each promising group, and a pass over all cells where one is looked at again.
     """
-    cdef row_t groups = gain.shape[0] - 1
+    cdef row_t groups = gain.shape[0] - 1, first, begin, again = 0, twice = 0
+    cdef count_t h
     cdef index_t g
+    cdef int turn
     cdef double total = 0, best
-    cdef index_t[::1] listed = by_group(item, group_of_item, starts, order)
+    cdef row_t[::1] ends = np.empty(groups + 1, dtype=np.int64)
+    cdef index_t[::1] listed
+    cdef char[::1] wanted = np.empty(groups + 1, dtype=np.int8)
     cdef count_t[::1] room = np.empty(m, dtype=np.int64), seen = np.zeros(m, dtype=np.int64)
     cdef float* into = NULL
     cdef Group group
     cdef Table table
+    gain[:] = 0
     if item.shape[0] == 0:
-        return 0.0
+        return 0.0, 0
+    first = paying_first(order, price, stars - reach)
+    if first == 0 or not pays(price[order[0]], stars):
+        return 0.0, 0
+    listed = np.empty(first, dtype=np.int32)
     if share is not None:
         into = &share[0]
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
     group.room, group.seen, group.now, group.stars, group.forced = &room[0], &seen[0], 0, stars, -1
-    with nogil:
-        for g in range(groups):
-            gain[g] = 0
-            group.cells = starts[g + 1] - starts[g]
-            if group.cells == 0:
-                continue
-            group.cell = &listed[starts[g]]
-            if not pays(price[group.cell[0]], stars):
-                continue
-            height[g] = best_height(&group, &table, height[g] if height[g] > 0 else 1)
-            best = value_at(&group, &table, height[g], NULL, NULL)
-            if best < 0:
-                continue
-            gain[g] = best
-            total += best
-            value_at(&group, &table, height[g], &usage[0], into)
-    return total
+    promising(item, group_of_item, order, first, price, stars, reach, l, np.zeros(group_of_item.shape[0], dtype=np.int8),
+              np.zeros(groups + 1, dtype=np.int64), np.zeros(groups + 1), wanted)
+    for turn in range(2):
+        with nogil:
+            by_group(item, group_of_item, order, first, wanted, ends, listed)
+            again = 0
+            for g in range(groups):
+                if not wanted[g]:
+                    continue
+                wanted[g] = 0
+                begin = ends[g - 1] if g else 0
+                group.cells = ends[g] - begin
+                if group.cells == 0:
+                    continue
+                group.cell = &listed[begin]
+                if not pays(price[group.cell[0]], stars):
+                    continue
+                group.whole, group.short = group.cells == starts[g + 1] - starts[g], False
+                h = best_height(&group, &table, height[g] if height[g] > 0 else 1)
+                best = value_at(&group, &table, h, NULL, NULL)
+                if group.short:
+                    wanted[g] = 1
+                    again += starts[g + 1] - starts[g]
+                    continue
+                height[g] = h
+                if best < 0:
+                    continue
+                gain[g] = best
+                value_at(&group, &table, height[g], &usage[0], into)
+        if again == 0:
+            break
+        first, listed, twice = order.shape[0], np.empty(again, dtype=np.int32), again
+    for g in range(groups):
+        total += gain[g]
+    return total, twice
 
 
 def forced(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
@@ -183,7 +263,9 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
     cdef row_t groups = gain.shape[0] - 1, i
     cdef index_t g, c
     cdef double best
-    cdef index_t[::1] listed = by_group(item, group_of_item, starts, order)
+    cdef index_t[::1] listed = np.empty(item.shape[0], dtype=np.int32)
+    cdef row_t[::1] ends = np.empty(groups + 1, dtype=np.int64)
+    cdef char[::1] wanted = np.ones(groups + 1, dtype=np.int8)
     cdef count_t[::1] room = np.empty(m, dtype=np.int64), seen = np.zeros(m, dtype=np.int64)
     cdef Group group
     cdef Table table
@@ -191,7 +273,9 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
         return
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
     group.room, group.seen, group.now, group.stars = &room[0], &seen[0], 0, stars
+    group.whole = True
     with nogil:
+        by_group(item, group_of_item, order, order.shape[0], wanted, ends, listed)
         for g in range(groups + 1):
             group.cells = starts[g + 1] - starts[g]
             if group.cells == 0:
