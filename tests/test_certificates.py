@@ -206,7 +206,7 @@ def test_protected_columns_and_several_sensitive_ones_are_proven_too(tmp_path):
     frame = ldiv.datasets.load_frame("acs2018")
     qi = ["Gender", "Race", "MaritalStatus"]
     plain = ldiv.anonymize(frame, qi, "Income", 6)
-    kept = ldiv.anonymize(frame, qi, "Income", 6, protect=["Gender"])
+    kept = ldiv.anonymize(frame, qi, "Income", 6, protect=["Race"])
     both = ldiv.anonymize(frame, qi, ["Occupation", "Income"], 6)
     more = ldiv.anonymize(frame, qi, "Income", 6, also=[ldiv.KAnonymity(20)])
     for name, release in (("plain", plain), ("kept", kept), ("both", both), ("more", more)):
@@ -216,9 +216,9 @@ def test_protected_columns_and_several_sensitive_ones_are_proven_too(tmp_path):
         ldiv.save_certificate(claim, tmp_path / f"{name}.npz", **about)
         verdict = certify(frame, tmp_path / f"{name}.npz")
         assert verdict and verdict.proven == claim.bound
-        assert ("that stars no value of Gender" in str(verdict)) == (name == "kept") == ("protected" in str(claim))
+        assert ("that stars no value of Race" in str(verdict)) == (name == "kept") == ("protected" in str(claim))
     assert kept.certificate.bound > plain.certificate.bound and kept.certificate.ratio < 1.1  # fewer releases are left: their bound is higher
-    assert not kept.stars_by_attribute["Gender"]
+    assert not kept.stars_by_attribute["Race"]
     assert plain.info["optimal"] and "optimal" not in more.info and "optimal" not in both.info  # of merged groups nobody has proven it
 
 

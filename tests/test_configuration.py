@@ -32,17 +32,19 @@ def best_set(profit, value, count, l, k):
     st.integers(1, 3),
     st.integers(1, 5),
     st.integers(0, 4),
+    st.sampled_from([0.0, 1.5, 4.0, 100.0]),
 )
-def test_the_best_set_of_a_group_is_the_best_of_all(cells, l, k, guess):
+def test_the_best_set_of_a_group_is_the_best_of_all(cells, l, k, guess, reach):
     value, count, profit = (list(x) for x in zip(*cells, strict=True))
     n = len(cells)
     usage, gain, height = np.zeros(n, np.int64), np.zeros(2), np.array([guess, 0])
     price = 2.0 + np.array(profit, float)
     items = np.arange(n, dtype=np.int32)
-    total = _configuration.respond(
+    total, twice = _configuration.respond(
         items, np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), 2.0, np.array(value, np.int32), 4, np.array(count),
-        price, l, k, height, usage, gain,
+        price, l, k, height, usage, gain, reach,
     )  # fmt: skip
+    assert twice in ((0,) if reach == 100.0 else (0, n))
     assert total == gain[0] == pytest.approx(best_set(profit, value, count, l, k))
     assert (usage <= count).all() and usage @ np.array(profit) == pytest.approx(total)
     tops = np.bincount(value, usage)
@@ -94,6 +96,21 @@ def test_any_prices_prove_a_bound(table, seed):
         assert value <= optimum + 1e-9 and left.shape == data.contingency.count.shape
     _, best, _ = ascend(dual, np.zeros(len(data.contingency.count)), 60, goal=optimum)
     assert best <= optimum + 1e-9
+
+
+def test_how_far_cells_are_listed_changes_nothing():
+    data = ldiv.datasets.load("acs2018", sensitive="Income", qi=["Gender", "Race", "MaritalStatus"])
+    problem = DualProblem(data.contingency, 6, 3)
+    price = np.random.default_rng(0).random(len(data.contingency.count)) * 3
+    outcomes = []
+    for reach in (0.01, 0.3, 50.0):
+        dual = ConfigurationDual(problem)
+        dual.reach[:] = reach
+        share = np.zeros(problem.item.shape, dtype=np.float32)
+        value, left = dual(price, share=share)
+        outcomes.append((value, left.tolist(), share.tolist(), [gain.tolist() for gain in dual.gain]))
+        assert (dual.reach > reach).any() == (reach < 1)  # looked at again, so farther the next time
+    assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
 def test_never_below_the_linear_bound_and_the_same_with_any_threads():

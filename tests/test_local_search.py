@@ -21,9 +21,8 @@ class Books:
         indptr, group_of_item = problem.all_groups
         cells, bounds = problem.cells_by_group
         self.rows = np.zeros(problem.item.shape, dtype=np.int32)
-        for p, mine in enumerate(state.rows):
-            if mine is not None:
-                self.rows[p] = mine
+        for p in range(len(problem.patterns)):
+            self.rows[p] = state.rows(p)
         self.given, self.left = np.concatenate(state.given), state.left
         self.stars = np.array(problem.stars, dtype=np.int32)
         self.search = LocalSearch(

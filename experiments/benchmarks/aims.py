@@ -58,8 +58,10 @@ def sweep() -> tuple[float, str]:
     problem = DualProblem(contingency, L, 4, threads=1)
     ascent = Ascent(problem)
     rows = contingency.count.astype(np.float32)
-    values = -np.random.default_rng(0).random(ascent.place.size, dtype=np.float32)
+    values = -np.random.default_rng(0).random(ascent.share.size, dtype=np.float32)
     out = np.empty_like(values)
+
+    ascent.select(map, np.inf)  # every pair
 
     def once() -> None:
         ascent.respond(map, rows, 0.05)

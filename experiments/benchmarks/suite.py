@@ -150,6 +150,10 @@ class Sweep:
         contingency = table(FIRST).contingency
         self.rows = contingency.count.astype(np.float32)
         self.ascent = Ascent(DualProblem(contingency, 6, 4, threads=1))
+        self.ascent.select(map, 0.05)
+
+    def time_select(self) -> None:
+        self.ascent.select(map, 0.05)
 
     def time_respond(self) -> None:
         self.ascent.respond(map, self.rows, 0.05)

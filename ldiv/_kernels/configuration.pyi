@@ -20,7 +20,7 @@ def respond(
     gain: NDArray[np.float64],
     reach: float,
     share: NDArray[np.float32] | None = ...,
-) -> float: ...
+) -> tuple[float, int]: ...
 def forced(
     item: NDArray[np.int32],
     group_of_item: NDArray[np.int32],

@@ -14,7 +14,7 @@ from ldiv._kernels.cells import tally
 from ldiv.algorithms import register
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, EVERYTHING, Effort
-from ldiv.algorithms.lagrangian.search import Search
+from ldiv.algorithms.lagrangian.search import WHOLE, Search
 from ldiv.algorithms.program import integer_program
 from ldiv.algorithms.tp import tp
 from ldiv.arguments import OBJECTIVE
@@ -124,14 +124,17 @@ def fewest_stars(
         return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "optimal": True})
     if search.optimal:
         return replace(start, algorithm="exact", info={**start.info, "bound": start.cost, "proof": "exact"})
-    place = problem.place()
+    place = problem.item + problem.offset[:-1, None]
     paid = problem.costs(search.multipliers)[place]  # (P, C), exact
     least = paid.min(axis=0)
     total = dot(c.count, least)
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
     if bound > most:
         return replace(start, algorithm="exact", info={**start.info, "optimal": bound == start.cost})
-    pattern, cell = np.nonzero(paid - least <= most * SCALE - total)
+    chosen = paid - least <= most * SCALE - total
+    if chosen.size <= WHOLE and (needed := search.candidates(most)) is not None:
+        chosen &= needed
+    pattern, cell = np.nonzero(chosen)
     variables = len(cell)
     columns = np.arange(variables)
     item = place[pattern, cell]

@@ -101,10 +101,6 @@ class DualProblem:
         self.items = [len(s) for s in self.sensitive]
         self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
 
-    def place(self) -> NDArray[np.int32]:
-        """Where each cell falls among the items of all patterns."""
-        return (self.item + self.offset[:-1, None]).astype(np.int32)
-
     def part(self, p: int) -> slice:
         """The items of a pattern among all."""
         return slice(int(self.offset[p]), int(self.offset[p + 1]))
@@ -126,6 +122,10 @@ class DualProblem:
             bounds.append(np.stack([ends[:-1], ends[1:]], axis=1))
         return cells, np.concatenate(bounds).astype(np.int64)
 
+    def forget(self) -> None:
+        """Lets go of what is large and can be made again."""
+        self.__dict__.pop("cells_by_group", None)
+
     @cached_property
     def finer(self) -> NDArray[np.int8]:
         """finer[p, q]: pattern q keeps all that p keeps, and more."""
@@ -142,7 +142,7 @@ class DualProblem:
 
     def least(self, multipliers: Multipliers) -> NDArray[np.int64]:
         """The least that a row of each cell pays at these multipliers, in units of 1 / SCALE star. O(patterns * cells)."""
-        return _multipliers.cheapest(self.place(), self.costs(multipliers), self.cap)
+        return _multipliers.cheapest(self.item, self.offset, self.costs(multipliers), self.cap)
 
     def bound(self, multipliers: Multipliers) -> int:
         """The stars that every release must have, proven by these multipliers: integers throughout, rounded up. O(patterns * cells)."""
@@ -164,33 +164,46 @@ class DualProblem:
 class Ascent:
     """Dual ascent by Adam on a soft minimum, with some rows already fixed or not.
 
-    Two passes over memory a sweep: cells answer the multipliers (split by cells), patterns adjust them (split by patterns); each number is
-    summed in one order whatever the number of threads.
+    Two passes a sweep: cells answer the multipliers (split by cells), patterns adjust them (split by patterns); each number is summed in one order
+    whatever the number of threads. The soft minimum gives a pattern that costs REACH temperatures more than the least next to nothing, so only pairs of
+    cell and pattern within that are listed, anew every RENEW sweeps; the bound of the multipliers is always that of all pairs.
     """
 
     DECAY = (0.9, 0.99)
+    REACH, RENEW = 15.0, 5
 
     def __init__(self, problem: DualProblem) -> None:
         self.problem = problem
         total = int(problem.offset[-1])
         # Steps and temperatures are in stars of mean weight, so that scaled weights take the same way.
         self.unit = float(problem.contingency.weights.mean())
-        self.place = problem.place()
         self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
-        self.taken, self.fixed = np.zeros(total), np.zeros(total)
+        self.fixed = np.empty(0, dtype=np.float32)  # rows that items have besides
         for p in range(len(problem.patterns)):
             self.cost[problem.part(p)] = problem.stars[p] / self.unit
             self.price[problem.offset[p + 1] - 1] = self.cost[problem.offset[p + 1] - 1] = TOO_MUCH
-        self.share = np.empty(self.place.shape, dtype=np.float32)
+        patterns, cells = problem.item.shape
+        blocks = -(-cells // _multipliers.BLOCK)
+        self.start = np.zeros((blocks, patterns + 1), dtype=np.int64)
+        self.near = np.empty(problem.item.size + 1, dtype=np.uint16)  # memory is taken as it is written
+        self.share = np.empty(problem.item.size, dtype=np.float32)
         self.steps = 0
-        cells = self.place.shape[1]
-        self.chunks = [(k * cells // problem.threads, (k + 1) * cells // problem.threads) for k in range(problem.threads)]
+        self.chunks = [(k * blocks // problem.threads, (k + 1) * blocks // problem.threads) for k in range(problem.threads)]
+
+    def select(self, spread: Callable[..., Any], temperature: float) -> None:
+        """List the pairs that matter at this temperature."""
+
+        def part(chunk: tuple[int, int]) -> None:
+            _multipliers.select(self.problem.item, self.problem.offset, self.cost, self.REACH * temperature, *chunk, self.near, self.start)
+
+        list(spread(part, self.chunks))
 
     def respond(self, spread: Callable[..., Any], rows: NDArray[np.float32], temperature: float) -> float:
-        """Cells spread over patterns at the present costs; returns the dual value of the rows."""
+        """Cells spread over their listed patterns at the present costs; returns the dual value of the rows."""
+        problem = self.problem
 
         def part(chunk: tuple[int, int]) -> float:
-            return _multipliers.respond(self.place, self.cost, rows, temperature, chunk[0], chunk[1], self.share)
+            return _multipliers.respond(problem.item, problem.offset, self.cost, rows, temperature, *chunk, self.near, self.start, self.share)
 
         return float(sum(spread(part, self.chunks)))
 
@@ -204,14 +217,16 @@ class Ascent:
             s = problem.part(p)
             _multipliers.adjust(
                 problem.item[p],
-                self.share[p],
+                self.near,
+                self.start,
+                self.share,
+                p,
                 problem.indptr[p],
                 self.fixed[s],
                 self.price[s],
                 self.first[s],
                 self.second[s],
                 self.cost[s],
-                self.taken[s],
                 problem.l,
                 problem.stars[p] / self.unit,
                 step,
@@ -221,6 +236,10 @@ class Ascent:
             )
 
         list(spread(move, range(len(problem.patterns))))
+
+    def shares(self, p: int) -> NDArray[np.float32]:
+        """The rows of each cell that the last answer gives pattern p."""
+        return np.asarray(_multipliers.shares(self.near, self.start, self.share, p, self.problem.item.shape[1]))
 
     def run(
         self,
@@ -236,12 +255,14 @@ class Ascent:
 
         weight = rows.astype(np.float32)
         done = 0
-        alone = self.problem.threads == 1 or self.place.size < SMALL
+        alone = self.problem.threads == 1 or self.problem.item.size < SMALL
         with nullcontext() if alone else ThreadPoolExecutor(self.problem.threads) as pool:
             spread = map if pool is None else pool.map
             for k in range(sweeps):
                 at = k / max(sweeps - 1, 1)
                 heat = temperature[0] * (temperature[1] / temperature[0]) ** at
+                if k % self.RENEW == 0:
+                    self.select(spread, heat)
                 value = self.respond(spread, weight, heat)
                 self.adjust(spread, step[0] * (step[1] / step[0]) ** at)
                 done += 1
@@ -249,6 +270,7 @@ class Ascent:
                     progress(f"sweep {k + 1} of {sweeps}: dual value {value * self.unit:,.0f}")
                 if over():
                     break
+            self.select(spread, temperature[1])
             self.respond(spread, weight, temperature[1])
         return done
 

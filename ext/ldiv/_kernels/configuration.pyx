@@ -132,24 +132,21 @@ cdef row_t paying_first(const index_t[::1] order, const double[::1] price, doubl
 
 cdef void promising(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const double[::1] price,
                     double stars, double reach, count_t l, char[::1] met, count_t[::1] values, double[::1] most, char[::1] wanted) noexcept nogil:
-    """Leaves wanted the groups in which a set may pay: of height h it brings at most h times what the dearest row of each SA value does, of those that pay
-    or are among the l dearest (`most`). Cells that are not among the `first` bring less than -`reach`."""
+    """Leaves wanted the groups in which a set may pay. A set of height h has at least l h rows, at most h a value: it brings at most h times what the
+    dearest rows of l SA values do (`most`), or more than that only where all of these pay. Cells not among the `first` bring less than -`reach`."""
     cdef row_t at
     cdef index_t g, i
-    cdef double brings
     for at in range(first):
         i = item[order[at]]
         if met[i]:
             continue
         met[i] = 1
         g = group_of_item[i]
-        brings = price[order[at]] - stars
-        if brings > 0 or values[g] < l:
-            most[g] += brings
-        values[g] += 1
-    for g in range(most.shape[0] - 1):
         if values[g] < l:
-            most[g] -= (l - values[g]) * reach
+            most[g] += price[order[at]] - stars
+            values[g] += 1
+    for g in range(most.shape[0] - 1):
+        most[g] -= (l - values[g]) * reach
         wanted[g] = most[g] > -ROUNDING
     wanted[most.shape[0] - 1] = 0
 

@@ -4,6 +4,11 @@ from ldiv._kernels.types cimport count_t, index_t, row_t
 
 import numpy as np
 
+ctypedef unsigned short near_t  # a cell within its block
+cdef enum:
+    WIDTH = 512
+BLOCK = WIDTH  # cells that answer prices together
+
 cdef extern from *:
     """
     #include <stdint.h>
@@ -14,7 +19,6 @@ cdef extern from *:
     #else
     #define LDIV_CLONES
     #endif
-    #define LDIV_BLOCK 512
     #ifdef _MSC_VER
     #include <math.h>
     #define __builtin_sqrtf sqrtf
@@ -34,41 +38,25 @@ cdef extern from *:
         return scale.f * (1.0f + r * (1.0f + r * (0.5f + r * (0.166666667f + r * (0.0416666667f + r * 0.00833333333f)))));
     }
 
+    /* x[i] = exp((least[cell[i]] - x[i]) * inverse), after the gathers so that the loop over exp vectorises. */
     LDIV_CLONES
-    double ldiv_soft_minimum(const int32_t *item, const float *cost, const float *rows, float *share, float inverse,
-                             int64_t patterns, int64_t cells, int64_t low, int64_t high) {
-        float least[LDIV_BLOCK], total[LDIV_BLOCK];
-        double bound = 0;
-        for (int64_t at = low; at < high; at += LDIV_BLOCK) {
-            int64_t width = high - at < LDIV_BLOCK ? high - at : LDIV_BLOCK;
-            for (int64_t c = 0; c < width; c++) { least[c] = 1e30f; total[c] = 0; }
-            for (int64_t p = 0; p < patterns; p++) {
-                float *out = share + p * cells + at;
-                const int32_t *where = item + p * cells + at;
-                for (int64_t c = 0; c < width; c++) {
-                    float x = cost[where[c]];
-                    out[c] = x;
-                    least[c] = x < least[c] ? x : least[c];
-                }
-            }
-            for (int64_t p = 0; p < patterns; p++) {
-                float *out = share + p * cells + at;
-                for (int64_t c = 0; c < width; c++) {
-                    float x = ldiv_exp((least[c] - out[c]) * inverse);
-                    out[c] = x;
-                    total[c] += x;
-                }
-            }
-            for (int64_t c = 0; c < width; c++) {
-                bound += (double) rows[at + c] * least[c];
-                total[c] = rows[at + c] / total[c];
-            }
-            for (int64_t p = 0; p < patterns; p++) {
-                float *out = share + p * cells + at;
-                for (int64_t c = 0; c < width; c++) out[c] *= total[c];
+    void ldiv_weigh(float *x, const uint16_t *cell, const float *least, float inverse, int64_t n) {
+        for (int64_t i = 0; i < n; i++) x[i] = (least[cell[i]] - x[i]) * inverse;
+        for (int64_t i = 0; i < n; i++) x[i] = ldiv_exp(x[i]);
+    }
+
+    /* The least cost of each cell of a block over all patterns. */
+    LDIV_CLONES
+    void ldiv_least(const int32_t *item, const float *cost, const int64_t *offset, float *least, int64_t patterns, int64_t cells, int64_t low, int64_t high) {
+        for (int64_t c = 0; c < high - low; c++) least[c] = 1e30f;
+        for (int64_t p = 0; p < patterns; p++) {
+            const int32_t *where = item + p * cells + low;
+            const float *here = cost + offset[p];
+            for (int64_t c = 0; c < high - low; c++) {
+                float x = here[where[c]];
+                least[c] = x < least[c] ? x : least[c];
             }
         }
-        return bound;
     }
 
     LDIV_CLONES
@@ -84,42 +72,116 @@ cdef extern from *:
     """
     void ldiv_adam(float* price, float* first, float* second, const float* gradient, row_t n, float step, float one, float two,
                    float correct_one, float correct_two) noexcept nogil
-    double ldiv_soft_minimum(const index_t* item, const float* cost, const float* rows, float* share, float inverse, row_t patterns,
-                             row_t cells, row_t low, row_t high) noexcept nogil
+    void ldiv_weigh(float* x, const near_t* cell, const float* least, float inverse, row_t n) noexcept nogil
+    void ldiv_least(const index_t* item, const float* cost, const row_t* offset, float* least, row_t patterns, row_t cells, row_t low,
+                    row_t high) noexcept nogil
 
 
-def respond(const index_t[:, ::1] item not None, const float[::1] cost not None, const float[::1] rows not None,
-            float temperature, row_t low, row_t high, float[:, ::1] share not None):
-    """How the rows of cells low..high spread over the patterns at these costs: a soft minimum. Returns their part of the bound.
+def select(const index_t[:, ::1] item not None, const row_t[::1] offset not None, const float[::1] cost not None, float reach, row_t low, row_t high,
+           near_t[::1] near not None, row_t[:, ::1] start not None) -> None:
+    """Lists the (cell, pattern) pairs of blocks low..high whose cost is within `reach` of the cell's least.
 
-    `item[p, c]` is where cell c falls in pattern p, `cost` what a row pays there. O(patterns * cells), a pass over memory.
+    Item ``offset[p] + item[p, c]`` is where cell c falls in pattern p, ``cost`` what a row pays there. Block b has the BLOCK cells from b * BLOCK on; its
+    pairs with pattern p are listed in ``near[start[b, p] : start[b, p + 1]]`` as cells within the block, from where the pairs of all cells before would
+    end. O(patterns * cells), two passes over memory.
     """
-    cdef double bound
-    if high <= low:
+    cdef row_t b, p, c, first, last, at, cells = item.shape[1], patterns = item.shape[0]
+    cdef float least[WIDTH]
+    cdef float most
+    cdef const index_t* where
+    cdef const float* here
+    if high <= low or patterns == 0:
+        return
+    with nogil:
+        at = low * WIDTH * patterns
+        for b in range(low, high):
+            first, last = b * WIDTH, min((b + 1) * WIDTH, cells)
+            ldiv_least(&item[0, 0], &cost[0], &offset[0], least, patterns, cells, first, last)
+            for p in range(patterns):
+                where, here = &item[p, first], &cost[offset[p]]
+                start[b, p] = at
+                for c in range(last - first):
+                    near[at] = <near_t>c
+                    at += here[where[c]] <= least[c] + reach
+            start[b, patterns] = at
+
+
+def respond(const index_t[:, ::1] item not None, const row_t[::1] offset not None, const float[::1] cost not None, const float[::1] rows not None,
+            float temperature, row_t low, row_t high, const near_t[::1] near not None, const row_t[:, ::1] start not None,
+            float[::1] share not None):
+    """How the rows of the cells of blocks low..high spread over their listed patterns at these costs: a soft minimum. Returns the sum of the rows' least
+    costs.
+
+    Lists as in :func:`select`; ``share`` gets the rows of each pair. A pass over the pairs.
+    """
+    cdef double bound = 0
+    cdef float least[WIDTH]
+    cdef float total[WIDTH]
+    cdef float x, inverse = 1 / temperature
+    cdef row_t b, p, c, i, first, width, patterns = item.shape[0]
+    cdef const index_t* where
+    cdef const float* here
+    if patterns == 0:
         return 0.0
     with nogil:
-        bound = ldiv_soft_minimum(&item[0, 0], &cost[0], &rows[0], &share[0, 0], 1.0 / temperature, item.shape[0], item.shape[1], low, high)
+        for b in range(low, high):
+            first = b * WIDTH
+            width = min(WIDTH, item.shape[1] - first)
+            for c in range(width):
+                least[c], total[c] = 1e30, 0
+            for p in range(patterns):
+                where, here = &item[p, first], &cost[offset[p]]
+                for i in range(start[b, p], start[b, p + 1]):
+                    x = here[where[near[i]]]
+                    share[i] = x
+                    if x < least[near[i]]:
+                        least[near[i]] = x
+            i = start[b, 0]
+            ldiv_weigh(&share[i], &near[i], least, inverse, start[b, patterns] - i)
+            for i in range(start[b, 0], start[b, patterns]):
+                total[near[i]] += share[i]
+            for c in range(width):
+                bound += <double>rows[first + c] * least[c]
+                total[c] = rows[first + c] / total[c]
+            for i in range(start[b, 0], start[b, patterns]):
+                share[i] *= total[near[i]]
     return bound
 
 
-def adjust(const index_t[::1] item not None, const float[::1] share not None, const row_t[::1] indptr not None,
-           const double[::1] fixed not None, float[::1] price not None, float[::1] first not None, float[::1] second not None,
-           float[::1] cost not None, double[::1] taken not None, float l, float stars, float step, float decay_first,
-           float decay_second, float correct_first, float correct_second) -> None:
-    """Add up one pattern's rows, move its prices along the gradient l * X - X_group (Adam's step), and renew its costs.
+def shares(const near_t[::1] near not None, const row_t[:, ::1] start not None, const float[::1] share not None, Py_ssize_t p, row_t cells):
+    """The rows of each cell in pattern p, float32: 0 where the pair is not listed."""
+    out_ = np.zeros(cells, dtype=np.float32)
+    cdef float[::1] out = out_
+    cdef row_t b, i
+    with nogil:
+        for b in range(start.shape[0]):
+            for i in range(start[b, p], start[b, p + 1]):
+                out[b * WIDTH + near[i]] = share[i]
+    return out_
 
-    All arrays are this pattern's own part, so patterns can be adjusted at the same time. Prices stay at least 0.
+
+def adjust(const index_t[::1] item not None, const near_t[::1] near not None, const row_t[:, ::1] start not None, const float[::1] share not None,
+           Py_ssize_t p, const row_t[::1] indptr not None, const float[::1] fixed not None, float[::1] price not None, float[::1] first not None,
+           float[::1] second not None, float[::1] cost not None, float l, float stars, float step, float decay_first, float decay_second,
+           float correct_first, float correct_second) -> None:
+    """Add up the rows of pattern p, move its prices along the gradient l * X - X_group (Adam's step), and renew its costs.
+
+    Lists as in :func:`select`; `fixed` are rows that each item has besides, or none. All other arrays are this pattern's own part, so patterns can be
+    adjusted at the same time. Prices stay at least 0.
     """
-    cdef row_t c, g, i, items = price.shape[0], groups = indptr.shape[0] - 1
+    cdef row_t b, g, i, base, items = price.shape[0], groups = indptr.shape[0] - 1
     cdef double mass
     cdef float worth
     if items == 0:
         return
+    cdef double[::1] taken = np.zeros(items)
     with nogil:
-        for i in range(items):
+        for i in range(fixed.shape[0]):
             taken[i] = fixed[i]
-        for c in range(item.shape[0]):
-            taken[item[c]] += share[c]
+        for b in range(start.shape[0]):
+            base = b * WIDTH
+            for i in range(start[b, p], start[b, p + 1]):
+                taken[item[base + near[i]]] += share[i]
         for g in range(groups):
             mass = 0
             for i in range(indptr[g], indptr[g + 1]):
@@ -160,7 +222,7 @@ def propose(const index_t[::1] item not None, const float[::1] share not None, c
     return out_
 
 
-def cheapest(const index_t[:, ::1] item not None, const count_t[::1] cost not None, count_t cap):
+def cheapest(const index_t[:, ::1] item not None, const row_t[::1] offset not None, const count_t[::1] cost not None, count_t cap):
     """The least cost of each cell over the patterns, in units of 2**-20 star, capped. int64."""
     out_ = np.full(item.shape[1], cap, dtype=np.int64)
     cdef count_t[::1] out = out_
@@ -169,6 +231,6 @@ def cheapest(const index_t[:, ::1] item not None, const count_t[::1] cost not No
     with nogil:
         for p in range(item.shape[0]):
             for c in range(item.shape[1]):
-                if cost[item[p, c]] < out[c]:
-                    out[c] = cost[item[p, c]]
+                if cost[offset[p] + item[p, c]] < out[c]:
+                    out[c] = cost[offset[p] + item[p, c]]
     return out_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ __all__ = ["Assignment", "diving", "rounding"]
 
 PASSES = 8
 PLACE_LOOKS = 200_000_000
+NONE = np.empty(0, dtype=np.int64)
 LOOKS = 64_000  # of rebuilding, for each cell, over the number of patterns: these wait for memory
 
 
@@ -34,7 +36,21 @@ class Assignment:
         self.problem = problem
         self.left = problem.contingency.count.copy()
         self.given = [np.zeros(items, dtype=np.int64) for items in problem.items]  # rows of each item
-        self.rows: list[NDArray[np.int64] | None] = [None] * len(problem.patterns)  # of each cell, by pattern
+        self.used: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(NONE, NONE)] * len(
+            problem.patterns
+        )  # cells with rows in the pattern, and these
+
+    def rows(self, p: int) -> NDArray[np.int64]:
+        """The rows of each cell in a pattern."""
+        rows = np.zeros(len(self.left), dtype=np.int64)
+        cells, used = self.used[p]
+        rows[cells] = used
+        return rows
+
+    def keep(self, p: int, rows: NDArray[Any]) -> None:
+        """These are the rows of each cell in a pattern. Only few cells have any, so others take no memory."""
+        cells = np.flatnonzero(rows)
+        self.used[p] = cells, rows[cells].astype(np.int64)
 
     def absorb(self, p: int, proposal: NDArray[np.int64], keep: float = 0.0) -> None:
         """Give a pattern the proposed rows as far as its groups stay l-eligible with them: phase one on what is there and what is new.
@@ -56,8 +72,7 @@ class Assignment:
             taken = hand_out(item, more, proposal)
             self.left -= taken
             self.given[p] += more
-            so_far = self.rows[p]
-            self.rows[p] = taken if so_far is None else so_far + taken
+            self.keep(p, self.rows(p) + taken)
 
     def refill(self) -> None:
         """What is left joins groups where it fits, or founds new ones, fewest stars first."""
@@ -70,7 +85,7 @@ class Assignment:
     def cost(self) -> int:
         """Stars if what is left went to the all-star group."""
         cost = int(self.left.sum()) * self.problem.stars[-1]
-        return cost + sum(int(rows.sum()) * stars for rows, stars in zip(self.rows, self.problem.stars, strict=True) if rows is not None)
+        return cost + sum(int(rows.sum()) * stars for (_, rows), stars in zip(self.used, self.problem.stars, strict=True))
 
     def settle(self, rounds: int = 0) -> None:
         """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars.
@@ -81,9 +96,8 @@ class Assignment:
         indptr, group_of_item = problem.all_groups
         cells, bounds = problem.cells_by_group
         rows = np.zeros(problem.item.shape, dtype=np.int32)
-        for p, mine in enumerate(self.rows):
-            if mine is not None:
-                rows[p] = mine
+        for p, (mine, used) in enumerate(self.used):
+            rows[p, mine] = used
         given = np.concatenate(self.given)
         ledger = LocalSearch(
             problem.item,
@@ -108,7 +122,8 @@ class Assignment:
             ledger.rebuild(rounds, LOOKS * len(c.count) // len(problem.patterns))
             ledger.improve(PASSES)
         self.given = [given[problem.part(p)] for p in range(len(problem.patterns))]
-        self.rows = [row.astype(np.int64) if row.any() else None for row in rows]
+        for p, row in enumerate(rows):
+            self.keep(p, row)
 
     def in_rows(self, unit: int, count: NDArray[np.int64]) -> Assignment:
         """The same assignment counted in rows instead of units of so many, of a table with `count` rows a cell; what units left over joins."""
@@ -116,8 +131,8 @@ class Assignment:
             return self
         full = Assignment(self.problem)
         full.given = [given * unit for given in self.given]
-        full.rows = [None if rows is None else rows * unit for rows in self.rows]
-        full.left = count - sum((rows for rows in full.rows if rows is not None), start=np.zeros_like(count))
+        full.used = [(cells, rows * unit) for cells, rows in self.used]
+        full.left = count - sum((full.rows(p) for p in range(len(full.used))), start=np.zeros_like(count))
         full.refill()
         return full
 
@@ -157,10 +172,9 @@ class Assignment:
         for p in range(len(problem.patterns)):
             gone = self.given[p] - kept[problem.part(p)]
             if gone.any():
-                mine = self.rows[p]
-                assert mine is not None  # something of the pattern is gone
+                mine = self.rows(p)
                 back = hand_out(problem.item[p], gone, mine)
-                self.rows[p] = mine - back
+                self.keep(p, mine - back)
                 self.given[p] = kept[problem.part(p)].copy()
                 self.left += back
 
@@ -169,12 +183,11 @@ class Assignment:
         problem = self.problem
         self.borrow()
         entries = Entries()
-        cells = np.arange(len(c.count), dtype=np.int32)
-        for p, rows in enumerate(self.rows):
-            if rows is not None:
+        for p, (cells, rows) in enumerate(self.used):
+            if len(cells):
                 lengths = np.diff(problem.indptr[p])
                 group_of_item = np.repeat(np.arange(len(lengths)), lengths)
-                entries.add(group_of_item[problem.item[p]], cells, rows, len(lengths))
+                entries.add(group_of_item[problem.item[p, cells]], cells.astype(np.int32), rows, len(lengths))
         part, chosen = c.restrict(self.left)
         if part.n:
             descend(part, chosen, problem.l, entries, seed)
@@ -185,7 +198,7 @@ def rounding(problem: DualProblem, ascent: Ascent) -> Assignment:
     """Whole rows from the shares: pattern by pattern, fewest stars first, then a refill."""
     state = Assignment(problem)
     for p in range(len(problem.patterns)):
-        state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]))
+        state.absorb(p, propose(problem.item[p], ascent.shares(p), state.left, problem.items[p]))
     state.refill()
     return state
 
@@ -196,14 +209,14 @@ def diving(problem: DualProblem, ascent: Ascent, effort: Effort, over: Callable[
     for turn in range(effort.dives):
         keep = 0.95 - 0.65 * turn / max(effort.dives - 1, 1)
         for p in range(len(problem.patterns)):
-            state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]), keep)
+            state.absorb(p, propose(problem.item[p], ascent.shares(p), state.left, problem.items[p]), keep)
         if progress is not None:
             progress(f"dive {turn + 1} of {effort.dives}: {int(state.left.sum()):,} rows not yet fixed")
         if not state.left.any() or over():
             break
-        ascent.fixed[:] = np.concatenate(state.given)
+        ascent.fixed = np.concatenate(state.given).astype(np.float32)
         ascent.run(state.left, effort.dive_sweeps, (DIVE_HEAT, DIVE_HEAT), (DIVE_STEP, DIVE_STEP), over)
     for p in range(len(problem.patterns)):
-        state.absorb(p, propose(problem.item[p], ascent.share[p], state.left, problem.items[p]))
+        state.absorb(p, propose(problem.item[p], ascent.shares(p), state.left, problem.items[p]))
     state.refill()
     return state

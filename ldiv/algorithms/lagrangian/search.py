@@ -30,7 +30,7 @@ FINE_STEP = 0.02  # of the configuration ascent, once it has been near
 WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 MORE_LOOKS, FEW = 8, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
-NODES, PAIRS, PATIENT = 300, 5_000, 20.0  # of the search for a small table's optimum
+NODES, PAIRS, PATIENT = 300, 8_000, 20.0  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]
 
@@ -111,11 +111,13 @@ class Search:
             self.sweeps += polish(problem, ascent, effort, self.bound, clock.over, self._linear_bound, self.progress)
         if effort.dives and not clock.over():
             candidates.append(diving(problem, ascent, effort, clock.over, self.progress))
+        del ascent  # single rows take as much memory again
         for state in candidates:
             state.settle()
         state = min(candidates, key=lambda state: state.cost)
         if effort.rounds and not clock.over():
             state.settle(effort.rounds)
+        problem.forget()
         self.take(state.in_rows(unit, c.count).release(c, self.seed))
         self.say("rounding")
 
