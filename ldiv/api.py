@@ -11,9 +11,9 @@ from ldiv.algorithms import get
 from ldiv.arguments import shown
 from ldiv.constraints import compose, compose_persons
 from ldiv.errors import InputError, MissingColumnError
-from ldiv.privacy.eligibility import validate_l
 from ldiv.privacy.persons import persons_of
 from ldiv.privacy.principles import Principle
+from ldiv.privacy.requirement import validate_l
 from ldiv.release.publish import publish
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins

@@ -16,7 +16,7 @@ def adjust(
     second: NDArray[np.float32],
     cost: NDArray[np.float32],
     taken: NDArray[np.float64],
-    l: float,
+    load: NDArray[np.float32],
     stars: float,
     step: float,
     decay_first: float,

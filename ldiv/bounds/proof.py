@@ -20,7 +20,7 @@ from ldiv.arguments import WEIGHT, L, Whole, shown
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.errors import InputError
-from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.privacy.requirement import require_eligible, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
-from ldiv.arguments import L
-from ldiv.errors import InputError, NotEligibleError
+from ldiv.errors import InputError
 from ldiv.privacy.persons import Persons, persons_of
+from ldiv.privacy.requirement import validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.frames import named, open_frame
 from ldiv.table.html import short, table_html
@@ -20,7 +20,7 @@ from ldiv.table.microdata import Microdata
 
 WORST = 10  # violations that a notebook shows
 
-__all__ = ["CheckReport", "Violation", "Violations", "as_microdata", "check", "max_l", "one_by_one", "require_eligible", "validate_l"]
+__all__ = ["CheckReport", "Violation", "Violations", "as_microdata", "check", "max_l", "one_by_one"]
 
 
 @dataclass(frozen=True)
@@ -142,21 +142,6 @@ class CheckReport:
             rows,
             f"and {more:,} more" if more else "",
         )
-
-
-def validate_l(l: Any) -> int:
-    """l as an int, or a clear refusal."""
-    return int(L.check(l))
-
-
-def require_eligible(contingency: Contingency, l: int) -> None:
-    """Raise NotEligibleError where no l-diverse release of the table exists."""
-    histogram = contingency.histogram
-    rows = int(histogram.sum())
-    pillar = int(np.argmax(histogram)) if len(histogram) else 0
-    if len(histogram) and rows < l * int(histogram[pillar]):
-        seen = int(np.count_nonzero(histogram))
-        raise NotEligibleError(contingency.sensitive_domain.label(pillar), int(histogram[pillar]), rows, l, values=seen)
 
 
 def check(

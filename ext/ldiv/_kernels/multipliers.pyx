@@ -104,13 +104,15 @@ def respond(const index_t[:, ::1] item not None, const float[::1] cost not None,
 
 def adjust(const index_t[::1] item not None, const float[::1] share not None, const row_t[::1] indptr not None,
            const double[::1] fixed not None, float[::1] price not None, float[::1] first not None, float[::1] second not None,
-           float[::1] cost not None, double[::1] taken not None, float l, float stars, float step, float decay_first,
+           float[::1] cost not None, double[::1] taken not None, const float[::1] load not None, float stars, float step, float decay_first,
            float decay_second, float correct_first, float correct_second) -> None:
-    """Add up one pattern's rows, move its prices along the gradient l * X - X_group (Adam's step), and renew its costs.
+    """Add up one pattern's rows, move its prices along the gradient load * X - X_group (Adam's step), and renew its costs.
 
+    `load` has an entry an item, or one for all: how many rows of the group a row of the item stands for at the least.
     All arrays are this pattern's own part, so patterns can be adjusted at the same time. Prices stay at least 0.
     """
     cdef row_t c, g, i, items = price.shape[0], groups = indptr.shape[0] - 1
+    cdef row_t stride = load.shape[0] > 1
     cdef double mass
     cdef float worth
     if items == 0:
@@ -125,7 +127,7 @@ def adjust(const index_t[::1] item not None, const float[::1] share not None, co
             for i in range(indptr[g], indptr[g + 1]):
                 mass += taken[i]
             for i in range(indptr[g], indptr[g + 1]):
-                cost[i] = <float>(l * taken[i] - mass)      # the gradient, for a moment
+                cost[i] = <float>(load[i * stride] * taken[i] - mass)      # the gradient, for a moment
         ldiv_adam(&price[0], &first[0], &second[0], &cost[0], items, step, decay_first, decay_second, correct_first, correct_second)
         for g in range(groups):
             worth = 0
@@ -133,7 +135,7 @@ def adjust(const index_t[::1] item not None, const float[::1] share not None, co
                 worth += price[i]
             worth = stars - worth
             for i in range(indptr[g], indptr[g + 1]):
-                cost[i] = l * price[i] + worth
+                cost[i] = load[i * stride] * price[i] + worth
 
 
 def propose(const index_t[::1] item not None, const float[::1] share not None, count_t[::1] rows not None,
