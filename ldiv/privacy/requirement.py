@@ -11,12 +11,35 @@ from ldiv.arguments import K, L
 from ldiv.errors import InputError, NotEligibleError
 from ldiv.table.contingency import Contingency
 
-__all__ = ["publishable", "require_eligible", "validate_k", "validate_l"]
+__all__ = ["asked", "promise", "publishable", "require_eligible", "validate_k", "validate_l"]
 
 
 def validate_l(l: Any) -> int:
     """l as an int, or a clear refusal."""
     return int(L.check(l))
+
+
+def asked(sensitive: bool, l: Any, k: Any) -> tuple[int, int]:
+    """l and k as they are used: with a sensitive attribute l must be given, without one only k.
+
+    Raises
+    ------
+    InputError
+        One of them is missing, of no use, or no number that it may be.
+    """
+    k = validate_k(k)
+    if sensitive:
+        return int(L.check(l, advice="; without a sensitive attribute leave it out, and ask for k=" if l is None else "")), k
+    if l is not None and validate_l(l) > 1:
+        raise InputError(f"l must be left out where there is no sensitive attribute, not {l}: name one, sensitive=")
+    if k == 1:
+        raise InputError("name the sensitive column, sensitive=, or ask for groups of at least k rows, k=")
+    return 1, k
+
+
+def promise(l: int, k: int) -> str:
+    """What every group of a release keeps, in words."""
+    return " and ".join([*([f"{l}-diverse"] if l > 1 or k == 1 else []), *([f"{k}-anonymous"] if k > 1 else [])])
 
 
 def validate_k(k: Any) -> int:

@@ -90,7 +90,7 @@ def publish(
             orders[domain.name] = domain.labels
     unit = persons.name if persons is not None else None
     verdict = verify(
-        original, frame, names, list(sensitive), release.l, k=release.k, star=star, hierarchies=trees, orders=orders, rows=rows, unit=unit
+        original, frame, names, list(sensitive) or None, release.l, k=release.k, star=star, hierarchies=trees, orders=orders, rows=rows, unit=unit
     )
     if not verdict:
         raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, {verdict}")

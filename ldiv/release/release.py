@@ -17,6 +17,7 @@ from ldiv.arguments import MOST_ROWS, MOST_VALUES, K, L, shown
 from ldiv.bounds.certificate import Certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.errors import InputError, LdivError
+from ldiv.privacy.requirement import promise
 from ldiv.release.check import complete, eligible, truthful
 from ldiv.release.decoding import changes_of
 from ldiv.release.facts import Phases, Proof, phases_of, proof_of
@@ -223,9 +224,9 @@ class Release:
         return _cells.heights(self.indptr, c.sensitive[self.cell], self.count, c.m)
 
     @property
-    def asked(self) -> str:
-        """What was asked for, in short: l, and k where it says more."""
-        return ", ".join([*([f"l={self.l}"] if self.l > 1 or self.k == 1 else []), *([f"k={self.k}"] if self.k > 1 else [])])
+    def promise(self) -> str:
+        """What every group keeps, in words: ``"3-diverse"``, ``"3-diverse and 5-anonymous"``, ``"5-anonymous"``."""
+        return promise(self.l, self.k)
 
     @property
     def max_l(self) -> int:
@@ -401,7 +402,7 @@ class Release:
         d, n = self.d, self.n
         cells = max(n * d, 1)
         lines = [
-            f"{self.l}-diverse release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
+            f"{self.promise} release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
             f"stars {self.stars:,} ({100 * self.stars / cells:.2f} % of QI cells), "
             f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
         ]
@@ -420,10 +421,10 @@ class Release:
         """A small table for notebooks."""
         rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
         rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
-        return table_html(f"{self.l}-diverse release by {self.algorithm}", [], rows)
+        return table_html(f"{self.promise} release by {self.algorithm}", [], rows)
 
     def __repr__(self) -> str:
         return (
-            f"<Release {self.algorithm} {self.asked}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
+            f"<Release {self.algorithm} l={self.l}{f', k={self.k}' if self.k > 1 else ''}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
             f"{self.suppressed_rows:,} rows with a star>"
         )
