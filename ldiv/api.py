@@ -11,14 +11,15 @@ from ldiv.algorithms import get
 from ldiv.arguments import shown
 from ldiv.constraints import compose, compose_persons
 from ldiv.errors import InputError, MissingColumnError
-from ldiv.privacy.eligibility import validate_l
 from ldiv.privacy.persons import persons_of
 from ldiv.privacy.principles import Principle
+from ldiv.privacy.requirement import asked
 from ldiv.release.publish import publish
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins
 from ldiv.table.coarsening import coarsen as coarsen_frame
 from ldiv.table.contingency import Contingency
+from ldiv.table.domain import NO_SENSITIVE
 from ldiv.table.frames import named, open_frame
 from ldiv.table.microdata import Microdata
 
@@ -30,9 +31,10 @@ DEFAULT_ALGORITHM = "auto"
 def anonymize(
     frame: Any,
     qi: Sequence[str],
-    sensitive: str | Sequence[str],
-    l: int,
+    sensitive: str | Sequence[str] | None = None,
+    l: int | None = None,
     *,
+    k: int = 1,
     algorithm: str = DEFAULT_ALGORITHM,
     star: str | None = "*",
     domains: Mapping[str, Any] | None = None,
@@ -49,7 +51,7 @@ def anonymize(
     unit: Any = None,
     **options: Any,
 ) -> Release:
-    """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value.
+    """Publish a table so that in every group of rows with equal published QI values at most 1/l share an SA value, and there are at least k.
 
     Parameters
     ----------
@@ -57,11 +59,14 @@ def anonymize(
         The microdata; never changed.
     qi : sequence of str
         Quasi-identifier columns: what an adversary may know.
-    sensitive : str or sequence of str
-        The sensitive column; published as it is. Of several columns each is l-diverse in every group: the release for the first is made, and groups
+    sensitive : str or sequence of str, optional
+        The sensitive column; left out (with `l`), only k is kept: k-anonymity. It is published as it is. Of several columns each is l-diverse in every group: the release for the first is made, and groups
         in which another is not are merged.
     l : int
         At least 1. The largest feasible one is :func:`ldiv.max_l`.
+    k : int, default 1
+        The least size of a group, in rows (with `unit`, in persons); says nothing up to l, since an l-diverse group has l rows. Algorithms keep it from the
+        start, which costs far fewer stars than merging groups afterwards (``also=[ldiv.KAnonymity(k)]``).
     algorithm : str
         A name from :func:`ldiv.algorithms`. The default takes ``effort="fast"``, ``"default"`` or ``"best"`` and ``time_limit=`` as options.
     star : str or None, default "*"
@@ -126,8 +131,10 @@ def anonymize(
     >>> release = ldiv.anonymize(table, qi=["Age"], sensitive="Disease", l=2)
     >>> release.frame["Age"].tolist(), release.stars
     (['30', '30', '*', '*'], 2)
+    >>> ldiv.anonymize(table, qi=["Age"], k=2).stars
+    2
     """
-    l = validate_l(l)
+    l, k = asked(sensitive is not None, l, k)
     for name, given in (("domains", domains), ("weights", weights), ("coarsen", coarsen), ("hierarchies", hierarchies)):
         if given is not None and not isinstance(given, Mapping):
             raise InputError(f"{name} must be a mapping from column to what it takes, not {shown(given)} ({type(given).__name__})")
@@ -147,17 +154,17 @@ def anonymize(
         data = Microdata.from_frame(source, qi, name, domains=domains, missing=missing, keep=False).with_hierarchies(trees)
         return data.weighted(weights) if weights else data
 
-    targets = named(sensitive, source.columns, "sensitive")
-    if not targets:
+    targets = [] if sensitive is None else named(sensitive, source.columns, "sensitive")
+    if not targets and sensitive is not None:
         raise InputError("sensitive is empty: name at least one sensitive column")
     persons = None
     if unit is not None:
         persons = persons_of(source, unit, [*named(qi, source.columns, "qi"), *targets])
-        release = compose_persons([microdata(name) for name in targets], persons, l, get(algorithm), seed=seed, **options)
-    elif len(targets) == 1:
-        release = solve(microdata(targets[0]), l, algorithm=algorithm, seed=seed, **options)
+        release = compose_persons([microdata(name) for name in targets or [None]], persons, l, get(algorithm), k=k, seed=seed, **options)
+    elif len(targets) < 2:
+        release = solve(microdata(targets[0] if targets else None), l, k=k, algorithm=algorithm, seed=seed, **options)
     else:
-        release = compose([microdata(name) for name in targets], l, get(algorithm), seed=seed, **options)
+        release = compose([microdata(name) for name in targets], l, get(algorithm), k=k, seed=seed, **options)
     return publish(
         release.drawn(seed),
         source,
@@ -175,8 +182,9 @@ def anonymize(
 
 def solve(
     data: Microdata | Contingency,
-    l: int,
+    l: int | None = None,
     *,
+    k: int = 1,
     algorithm: str = DEFAULT_ALGORITHM,
     seed: int | None = None,
     protect: Sequence[str] = (),
@@ -189,7 +197,9 @@ def solve(
     ----------
     data : Microdata or Contingency
     l : int
-        At least 1.
+        At least 1; left out where the table has no sensitive attribute.
+    k : int, default 1
+        The least size of a group.
     algorithm : str
     seed : int, optional
     protect : sequence of str, optional
@@ -220,4 +230,5 @@ def solve(
     >>> ldiv.solve(data, l=2).codes.tolist()
     [[0, 0], [0, 0], [1, -1], [1, -1]]
     """
-    return compose([data], validate_l(l), get(algorithm), seed=seed, protect=protect, also=also, **options).drawn(seed)
+    l, k = asked(getattr(data, "sensitive_domain", None) != NO_SENSITIVE, l, k)
+    return compose([data], l, get(algorithm), k=k, seed=seed, protect=protect, also=also, **options).drawn(seed)

@@ -50,6 +50,7 @@ __all__ = [
     "hint",
     "options_of",
     "shown",
+    "takes",
 ]
 
 MOST_ROWS = 1 << 62  # of a table in all: sums of counts then fit 64 bits, twice over
@@ -303,13 +304,25 @@ DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMI
 
 
 def options_of(solve: Callable[..., Any]) -> dict[str, Argument | None]:
-    """The options that an algorithm's function takes beside cells, l and seed, each with its declaration where it has one here."""
+    """The options that an algorithm's function takes beside cells, l, k and seed, each with its declaration where it has one here."""
+    return {name: DECLARED.get(name) for name in _named(_parameters(solve) or []) if name != "seed"}
+
+
+def takes(solve: Callable[..., Any], name: str) -> bool:
+    """Whether an algorithm's function takes an option of that name."""
+    return any(x.name == name or x.kind is Parameter.VAR_KEYWORD for x in _parameters(solve) or [])
+
+
+def _parameters(solve: Callable[..., Any]) -> list[Parameter] | None:
     try:
-        parameters = list(signature(solve).parameters.values())
+        return list(signature(solve).parameters.values())
     except (TypeError, ValueError):  # compiled code may not tell
-        return {}
-    named = [x.name for x in parameters if x.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)][2:]
-    return {name: DECLARED.get(name) for name in named if name != "seed"}
+        return None
+
+
+def _named(parameters: Sequence[Parameter]) -> list[str]:
+    """The options among an algorithm's parameters; k is no option, it is asked for like l, and told to those that take it."""
+    return [x.name for x in parameters if x.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD) and x.name != "k"][2:]
 
 
 def check_options(algorithm: str, solve: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -320,22 +333,15 @@ def check_options(algorithm: str, solve: Callable[..., Any], options: Mapping[st
     InputError
         An option that the algorithm does not take, with those it does; or a value that the option does not take.
     """
-    try:
-        parameters: Sequence[Parameter] = list(signature(solve).parameters.values())
-    except (TypeError, ValueError):  # compiled code may not tell
+    if (parameters := _parameters(solve)) is None:
         return dict(options)
-    takes = [x.name for x in parameters if x.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)][2:]
-    anything = any(x.kind is Parameter.VAR_KEYWORD for x in parameters)
+    named = _named(parameters)
     for name in options:
-        if name not in takes and not anything:
-            listed = ", ".join(f"{x}=" for x in takes) or "no options"
-            raise InputError(f"algorithm {algorithm!r} has no option {name}=; it takes {listed}{hint(name, takes)}")
+        if name not in named and not takes(solve, name):
+            listed = ", ".join(f"{x}=" for x in named) or "no options"
+            raise InputError(f"algorithm {algorithm!r} has no option {name}=; it takes {listed}{hint(name, named)}")
+    own = {x.name: x.default for x in parameters}  # what an algorithm itself says needs no check
     return {
-        name: value if name not in DECLARED or name not in takes or _own_kind(parameters, name, value) else DECLARED[name].check(value)
+        name: value if name not in DECLARED or name not in named or own[name] is value else DECLARED[name].check(value)
         for name, value in options.items()
     }
-
-
-def _own_kind(parameters: Sequence[Parameter], name: str, value: Any) -> bool:
-    """Whether a value is the very default of its parameter: what an algorithm itself says needs no check."""
-    return any(x.name == name and x.default is value for x in parameters)

@@ -22,6 +22,16 @@ def eligible(values: Sequence[int], l: int) -> bool:
     return len(values) >= l * height(values)
 
 
+def publishable(values: Sequence[int], l: int, k: int) -> bool:
+    """l-eligible with at least k rows, or empty."""
+    return eligible(values, l) and (len(values) >= k or not values)
+
+
+def smallest(published) -> int:
+    """Rows of the smallest group of equal published values."""
+    return min(Counter(published).values())
+
+
 def groups_of(rows: Sequence[Row]) -> dict[tuple[int, ...], list[int]]:
     groups = defaultdict(list)
     for qi, value in rows:
@@ -44,21 +54,21 @@ def phase_one(rows: Sequence[Row], l: int, pick=min) -> tuple[dict[tuple[int, ..
     return kept, residue
 
 
-def fewest_tuples(rows: Sequence[Row], l: int) -> int | None:
+def fewest_tuples(rows: Sequence[Row], l: int, k: int = 1) -> int | None:
     """OPT of tuple minimisation by trying every choice of what stays in every group; None if nothing is feasible."""
     choices = []
     for values in groups_of(rows).values():
         count = sorted(Counter(values).items())
         options = []
         for kept in itertools.product(*(range(c + 1) for _, c in count)):
-            if sum(kept) >= l * max(kept, default=0):
+            if sum(kept) >= l * max(kept, default=0) and (sum(kept) >= k or not sum(kept)):
                 options.append(Counter({v: c - k for (v, c), k in zip(count, kept, strict=True)}))
         choices.append(options)
     best = None
     for combination in itertools.product(*choices):
         residue = sum(combination, Counter())
         size = sum(residue.values())
-        if size >= l * max(residue.values(), default=0) and (best is None or size < best):
+        if size >= l * max(residue.values(), default=0) and (size >= k or not size) and (best is None or size < best):
             best = size
     return best
 
@@ -82,11 +92,11 @@ def stars_of(rows: Sequence[Row], group: Sequence[int], weights: Sequence[int] |
     return len(group) * sum(w * (len(set(column)) > 1) for w, column in zip(weights or [1] * len(columns), columns, strict=True))
 
 
-def fewest_stars(rows: Sequence[Row], l: int, weights: Sequence[int] | None = None) -> int | None:
+def fewest_stars(rows: Sequence[Row], l: int, weights: Sequence[int] | None = None, k: int = 1) -> int | None:
     """OPT of star minimisation over all partitions of the rows."""
     best = None
     for partition in partitions(list(range(len(rows)))):
-        if all(eligible([rows[i][1] for i in group], l) for group in partition):
+        if all(publishable([rows[i][1] for i in group], l, k) for group in partition):
             stars = sum(stars_of(rows, group, weights) for group in partition)
             if best is None or stars < best:
                 best = stars

@@ -39,6 +39,16 @@ def tables(draw, max_rows=30, max_d=4, max_size=4, max_m=5, max_l=4):
     return data, min(draw(st.integers(1, max_l)), ldiv.max_l(data))
 
 
+@st.composite
+def asked(draw, max_k=9, **options):
+    """(data, l, k): a table of several attributes and what is asked of it; without a sensitive attribute where l is 1, now and then."""
+    data, l = draw(tables(**options))
+    k = draw(st.one_of(st.just(1), st.integers(1, min(max_k, data.n))))
+    if l == 1 < k and draw(st.booleans()):
+        data = ldiv.Microdata.from_codes(data.codes, domains=data.domains)
+    return data, l, k
+
+
 # Table 1 of the paper: 10 rows in groups {1,2}, {3}, {4}, {5..8}, {9,10}.
 TABLE_1 = {
     "Age": ["<30"] * 3 + ["[30, 50)"] * 5 + [">=50"] * 2,

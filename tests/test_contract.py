@@ -5,7 +5,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import from_histograms, tables
+from strategies import asked, from_histograms, tables
 
 import ldiv
 
@@ -20,14 +20,14 @@ def outcome(release):
 
 @every
 @settings(max_examples=40)
-@given(tables())
-def test_release_is_l_diverse_to_an_outsider(name, table):
-    data, l = table
-    release = ldiv.solve(data, l, algorithm=name)
+@given(asked())
+def test_release_is_l_diverse_with_k_rows_to_an_outsider(name, table):
+    data, l, k = table
+    release = ldiv.solve(data, l, k=k, algorithm=name)
     texts = decoded(release)
     for values in oracle.published_groups(texts, data.sensitive).values():
-        assert oracle.eligible(values, l)
-    assert release.max_l >= l
+        assert oracle.eligible(values, l) and len(values) >= k
+    assert release.max_l >= l and (release.l, release.k) == (l, k)
 
 
 def decoded(release):
@@ -40,10 +40,10 @@ def decoded(release):
 
 @every
 @settings(max_examples=40)
-@given(tables())
+@given(asked())
 def test_release_is_truthful(name, table):
-    data, l = table
-    release = ldiv.solve(data, l, algorithm=name)
+    data, l, k = table
+    release = ldiv.solve(data, l, k=k, algorithm=name)
     for j in range(data.d):
         column = release.codes[:, j]
         kept = column >= 0
@@ -54,10 +54,10 @@ def test_release_is_truthful(name, table):
 
 @every
 @settings(max_examples=40)
-@given(tables())
+@given(asked())
 def test_suppression_stars_are_minimal_for_its_groups(name, table):
-    data, l = table
-    release = ldiv.solve(data, l, algorithm=name)
+    data, l, k = table
+    release = ldiv.solve(data, l, k=k, algorithm=name)
     if not ldiv.algorithms()[name].suppression:
         return
     assert release.is_suppression
@@ -71,32 +71,44 @@ def test_suppression_stars_are_minimal_for_its_groups(name, table):
 
 @every
 @settings(max_examples=40)
-@given(tables(), st.randoms(use_true_random=False))
+@given(asked(), st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(name, table, random):
-    data, l = table
+    data, l, k = table
     order = list(range(data.n))
     random.shuffle(order)
     shuffled = ldiv.Microdata.from_codes(data.codes[order], data.sensitive[order], domains=data.domains, sensitive_domain=data.sensitive_domain)
-    assert outcome(ldiv.solve(data, l, algorithm=name)) == outcome(ldiv.solve(shuffled, l, algorithm=name))
+    assert outcome(ldiv.solve(data, l, k=k, algorithm=name)) == outcome(ldiv.solve(shuffled, l, k=k, algorithm=name))
 
 
 @every
 @settings(max_examples=40)
-@given(tables())
+@given(asked())
 def test_same_input_same_bytes_and_seed_is_reproducible(name, table):
-    data, l = table
+    data, l, k = table
     for seed in (None, 7):
-        first = ldiv.solve(data, l, algorithm=name, seed=seed)
-        assert outcome(first) == outcome(ldiv.solve(data, l, algorithm=name, seed=seed))
+        first = ldiv.solve(data, l, k=k, algorithm=name, seed=seed)
+        assert outcome(first) == outcome(ldiv.solve(data, l, k=k, algorithm=name, seed=seed))
 
 
 @every
 @settings(max_examples=40)
 @given(tables())
-def test_input_is_not_changed(name, table):
+def test_k_up_to_l_says_nothing(name, table):
+    """An l-eligible group has l rows anyway: the same release to the last bit, and the same proof."""
     data, l = table
+    plain, same = ldiv.solve(data, l, algorithm=name), ldiv.solve(data, l, k=l, algorithm=name)
+    assert outcome(plain) == outcome(same) and same.k == l
+    if plain.is_suppression:
+        assert plain.certificate.bound == same.certificate.bound and plain.certificate.proof == same.certificate.proof
+
+
+@every
+@settings(max_examples=40)
+@given(asked())
+def test_input_is_not_changed(name, table):
+    data, l, k = table
     before = data.codes.copy(), data.sensitive.copy()
-    ldiv.solve(data, l, algorithm=name)
+    ldiv.solve(data, l, k=k, algorithm=name)
     assert (before[0] == data.codes).all() and (before[1] == data.sensitive).all()
 
 
@@ -115,6 +127,22 @@ def test_an_infeasible_l_is_refused(name):
         ldiv.solve(data, 3, algorithm=name)
     assert (caught.value.count, caught.value.rows, caught.value.max_l) == (3, 6, 2)
     assert ldiv.solve(data, caught.value.max_l, algorithm=name).max_l >= 2
+
+
+@every
+def test_more_rows_than_there_are_is_refused(name):
+    data = from_histograms((2, 2), (1, 1))
+    with pytest.raises(ldiv.InputError, match="k must be at most the 6 rows of the table, not 7"):
+        ldiv.solve(data, 2, k=7, algorithm=name)
+    assert ldiv.solve(data, 2, k=6, algorithm=name).group_sizes.tolist() == [6]
+
+
+@every
+def test_where_every_group_has_k_rows_nothing_is_starred(name):
+    """Without a sensitive attribute rows alike are one cell: what has k of them stands alone, however many they are."""
+    data = ldiv.Microdata.from_codes(np.repeat([[0, 0], [1, 0], [1, 2]], [5, 7, 6], axis=0))
+    release = ldiv.solve(data, k=5, algorithm=name)
+    assert release.stars == 0 and release.groups == 3
 
 
 @every

@@ -26,7 +26,19 @@ class Books:
         self.given, self.left = np.concatenate(state.given), state.left
         self.stars = np.array(problem.stars, dtype=np.int32)
         self.search = LocalSearch(
-            problem.item, problem.offset, group_of_item, indptr, self.stars, problem.finer, cells, bounds, self.given, self.rows, self.left, problem.l
+            problem.item,
+            problem.offset,
+            group_of_item,
+            indptr,
+            self.stars,
+            problem.finer,
+            cells,
+            bounds,
+            self.given,
+            self.rows,
+            self.left,
+            problem.l,
+            problem.k,
         )
 
     @property
@@ -46,18 +58,19 @@ class Books:
         return found
 
     def eligible(self, rows, p, cell):
-        """Whether the group of a cell in a pattern is l-eligible."""
+        """Whether the group of a cell in a pattern is l-eligible and has at least k rows, or none."""
         c = self.problem.contingency
         key = (p, tuple(c.codes[c.group_of_cell[cell], list(self.problem.patterns[p])].tolist()))
         count = self.groups(rows).get(key, {})
-        return sum(count.values()) >= self.problem.l * max(count.values(), default=0)
+        size = sum(count.values())
+        return size >= self.problem.l * max(count.values(), default=0) and (size >= self.problem.k or not size)
 
     def check(self):
         c = self.problem.contingency
         assert (self.rows >= 0).all() and (self.left >= 0).all()
         assert np.array_equal(self.rows.sum(axis=0) + self.left, c.count)
         for count in self.groups(self.rows).values():
-            assert sum(count.values()) >= self.problem.l * max(count.values())
+            assert sum(count.values()) >= max(self.problem.l * max(count.values()), self.problem.k)
         for p in range(len(self.problem.patterns)):
             held = np.bincount(self.problem.item[p], weights=self.rows[p], minlength=self.problem.items[p])
             assert np.array_equal(self.given[self.problem.part(p)], held)
@@ -79,7 +92,8 @@ class Books:
 def books(draw, **options):
     """A table some of whose rows were given to patterns in any way."""
     data, l = draw(tables(**{"max_rows": 30, "max_d": 3, "max_size": 3, "max_m": 5, **options}))
-    state = Assignment(DualProblem(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, data.d))
+    k = draw(st.one_of(st.just(1), st.integers(1, min(7, data.n))))
+    state = Assignment(DualProblem(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, data.d, k=k))
     for p in draw(st.permutations(range(len(state.problem.patterns)))):
         offer = np.array([draw(st.integers(0, int(k))) for k in state.left], dtype=np.int64)
         state.absorb(p, offer)
@@ -102,7 +116,7 @@ def test_improving_ends_where_no_single_row_can_move(found):
 def test_placing_and_rebuilding_keep_the_books(found, rounds):
     stars = int(found.stars[-1])
     left = int(found.left.sum())
-    placed = found.search.place(stars * found.problem.l, stars, 10**6)
+    placed = found.search.place(stars * max(found.problem.l, found.problem.k), stars, 10**6)
     found.check()
     assert placed == left - int(found.left.sum())
     before = found.cost

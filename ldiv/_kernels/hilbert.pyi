@@ -17,5 +17,6 @@ class Grouping:
         count: NDArray[np.int64],
         histogram: NDArray[np.int64],
         l: int,
+        k: int = ...,
     ) -> None: ...
     def run(self) -> None: ...

@@ -40,7 +40,7 @@ def adjust(
     first: NDArray[np.float32],
     second: NDArray[np.float32],
     cost: NDArray[np.float32],
-    l: float,
+    load: NDArray[np.float32],
     stars: float,
     step: float,
     decay_first: float,

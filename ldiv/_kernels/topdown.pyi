@@ -14,6 +14,7 @@ def least_ratios(
     count: NDArray[np.int64],
     m: int,
     l: int,
+    k_rows: int = ...,
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]: ...
 def median_splits(
     codes: NDArray[np.int32],
@@ -25,4 +26,5 @@ def median_splits(
     count: NDArray[np.int64],
     m: int,
     l: int,
+    k: int = ...,
 ) -> NDArray[np.int32]: ...

@@ -7,7 +7,7 @@ from ldiv._kernels.inverted_list import InvertedList
 from ldiv._kernels.moves import State
 
 def phase_one(
-    indptr: NDArray[np.int64], count: NDArray[np.int64], l: int, kept: NDArray[np.int64]
+    indptr: NDArray[np.int64], count: NDArray[np.int64], l: int, kept: NDArray[np.int64], k: int = ...
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
 class Phases(State):

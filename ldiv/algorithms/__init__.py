@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ldiv.arguments import Argument, check_options, hint, options_of, shown
+from ldiv.arguments import Argument, check_options, hint, options_of, shown, takes
 from ldiv.errors import InputError, UnsafeReleaseError
-from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
@@ -50,9 +50,10 @@ class Algorithm:
     ----------
     name : str
     solve : callable
-        ``solve(contingency, l, *, seed=None, **options) -> Release``. It may assume that the table is l-eligible and that its options are
-        those it names: whoever calls it is refused otherwise (:class:`ldiv.NotEligibleError`, :class:`ldiv.InputError`). It must return a release
-        of the very table it was given, else :class:`ldiv.UnsafeReleaseError`; :func:`ldiv.solve` verifies the release besides.
+        ``solve(contingency, l, *, k=1, seed=None, **options) -> Release``. It may assume that the table is l-eligible, has at least k rows, and that its
+        options are those it names: whoever calls it is refused otherwise (:class:`ldiv.NotEligibleError`, :class:`ldiv.InputError`). It must return a
+        release of the very table it was given, else :class:`ldiv.UnsafeReleaseError`; :func:`ldiv.solve` verifies the release besides. One that does not
+        name ``k`` is not told of it; :func:`ldiv.solve` merges its groups afterwards.
     guarantee, cost, source : str
         What it promises, what it costs, where it comes from.
     suppression : bool
@@ -71,8 +72,13 @@ class Algorithm:
 
     @property
     def options(self) -> dict[str, Argument | None]:
-        """The options it takes beside ``seed``, each with what it allows (None where that is the algorithm's own)."""
+        """The options it takes beside ``k`` and ``seed``, each with what it allows (None where that is the algorithm's own)."""
         return options_of(self.solve)
+
+    @property
+    def sizes(self) -> bool:
+        """Whether it keeps a least size of groups itself."""
+        return takes(self.solve, "k")
 
     @property
     def generalises(self) -> bool:
@@ -91,21 +97,25 @@ def _guarded(name: str, solve: Callable[..., Release], any_order: bool = False) 
         return solve
 
     @wraps(solve)
-    def guarded(contingency: Contingency | Microdata, l: int, **options: Any) -> Release:
+    def guarded(contingency: Contingency | Microdata, l: int, *, k: int = 1, **options: Any) -> Release:
         c = contingency.contingency if isinstance(contingency, Microdata) else contingency
         if not isinstance(c, Contingency):
             raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
-        l = validate_l(l)
-        require_eligible(c, l)
+        l, k = validate_l(l), validate_k(k)
+        require_eligible(c, l, k)
         if options.get("seed", 0) is None:  # as if not said: an algorithm without choices need not know the word
             del options["seed"]
         options = check_options(name, solve, options)
+        if k > l:  # else every l-eligible group has k rows anyway, and nobody need know
+            if not takes(solve, "k"):
+                raise InputError(f"algorithm {name!r} knows no least size of groups k=; merge its groups afterwards: also=[ldiv.KAnonymity({k})]")
+            options["k"] = k
         release = _in_one_order(c, l, solve, options) if any_order else solve(c, l, **options)
         if type(release) is not Release:
             raise UnsafeReleaseError(f"{name}: returned {shown(release)} ({type(release).__name__}), not a Release")
         if release.contingency is not c:
             raise UnsafeReleaseError(f"{name}: returned the release of another table")
-        return release if release.l == l else replace(release, l=l)
+        return release if (release.l, release.k) == (l, k) else replace(release, l=l, k=k)
 
     guarded._guards = solve  # type: ignore[attr-defined]
     return guarded

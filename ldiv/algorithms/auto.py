@@ -20,10 +20,10 @@ SMALL_CELLS, SMALL_D, SMALL_ROWS = 40, 8, 10_000  # within these a search for th
 SECONDS = 5.0
 
 
-def searched(c: Contingency, l: int, seconds: float) -> Release:
+def searched(c: Contingency, l: int, seconds: float, k: int = 1) -> Release:
     """The optimum of a small table. Its certificate is what prices prove, which whoever has the table can check again: what a search has found, only
     another search could."""
-    release = exact(c, l, time_limit=seconds)
+    release = exact(c, l, k=k, time_limit=seconds)
     proof = release.proof
     if proof is None or not proof.exact or proof.prices is None:
         return release
@@ -42,6 +42,7 @@ def auto(
     contingency: Contingency,
     l: int,
     *,
+    k: int = 1,
     seed: int | None = None,
     effort: str = "default",
     time_limit: float | None = None,
@@ -56,6 +57,8 @@ def auto(
     contingency : Contingency
         Cells of an l-eligible table.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         Random ties in TP and the cascade.
     effort : {"fast", "default", "best"}
@@ -89,8 +92,8 @@ def auto(
     True
     """
     if effort == "fast":
-        return replace(cascade(contingency, l, seed=seed), algorithm="auto")
+        return replace(cascade(contingency, l, k=k, seed=seed), algorithm="auto")
     if len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
-        return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS)), algorithm="auto")
-    release = lagrangian(contingency, l, seed=seed, effort=effort, time_limit=time_limit, gap=gap, threads=threads, progress=progress)
+        return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS), k), algorithm="auto")
+    release = lagrangian(contingency, l, k=k, seed=seed, effort=effort, time_limit=time_limit, gap=gap, threads=threads, progress=progress)
     return replace(release, algorithm="auto")

@@ -43,7 +43,7 @@ def _small_enough(contingency: Contingency) -> None:
         )
 
 
-def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = None) -> Release:
+def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = None, k: int = 1) -> Release:
     """Tuple minimisation as an integer program: how many rows of each cell stay.
 
     Parameters
@@ -51,6 +51,8 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     contingency : Contingency
         Cells of an l-eligible table.
     l : int
+    k : int
+        The least size of a group.
     time_limit : float, optional
         Seconds; the best release so far and its proven gap are returned then.
 
@@ -59,13 +61,13 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     Release
         ``info``: ``optimal``, ``tuple_bound`` (proven), ``tuples``.
     """
-    from scipy.sparse import csr_matrix, vstack  # here, not above: scipy doubles the start of the command
+    from scipy.sparse import bmat, csr_matrix, vstack  # here, not above: scipy doubles the start of the command
 
     c = contingency
     _small_enough(c)
     cells = len(c.count)
-    start = tp(c, l)
-    if start.suppressed_rows <= tuple_bound(c, l):
+    start = tp(c, l, k=k)
+    if start.suppressed_rows <= tuple_bound(c, l, k):
         return replace(start, algorithm="exact", info={**start.info, "optimal": True, "tuple_bound": start.suppressed_rows})
     if int((np.diff(c.indptr).astype(np.int64) ** 2).sum()) + c.m * cells > MOST_PRODUCTS:
         raise InputError(f"too large for an exact answer: {cells:,} cells and {c.m:,} sensitive values; use algorithm='tp'")
@@ -77,23 +79,34 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     # l * (n_v - kept_v) <= n - kept, for the residue.
     rest = everyone - l * values
     limits = np.concatenate([np.zeros(cells), c.n - l * c.histogram])
-    solved = integer_program(-np.ones(cells), [vstack([stay, rest])], limits, np.zeros(cells), c.count, time_limit)
-    tuples, bound = start.suppressed_rows, tuple_bound(c, l)
+    rows, high = vstack([stay, rest]), c.count
+    if k > l:  # of each group, and of the residue, whether it holds any row
+        within = csr_matrix((np.ones(cells), (group, np.arange(cells))), shape=(c.groups, cells))
+        sizes, numbers = csr_matrix(within @ c.count[:, None]), np.arange(c.groups)
+        used = csr_matrix((np.ones(c.groups), (numbers, numbers)), shape=(c.groups, c.groups + 1))
+        last = csr_matrix(([1.0], ([0], [c.groups])), shape=(1, c.groups + 1))
+        gone = csr_matrix(-np.ones((1, cells)))  # and how many rows the residue has, less n
+        rows = bmat([[rows, None], [-within, k * used], [within, -used.multiply(sizes)], [-gone, k * last], [gone, -c.n * last]])
+        limits = np.concatenate([limits, np.zeros(2 * c.groups), [c.n, -c.n]])
+        high = np.concatenate([c.count, np.ones(c.groups + 1, dtype=np.int64)])
+    cost = np.where(np.arange(len(high)) < cells, -1.0, 0.0)
+    solved = integer_program(cost, [rows], limits, np.zeros(len(high)), high, time_limit)
+    tuples, bound = start.suppressed_rows, tuple_bound(c, l, k)
     if solved.bound is not None:
         bound = max(bound, math.ceil(c.n + solved.bound - 1e-6))
-    if solved.x is not None and c.n - solved.x.sum() < tuples:
-        kept = solved.x
+    if solved.x is not None and c.n - solved.x[:cells].sum() < tuples:
+        kept = solved.x[:cells]
         entries = Entries()
-        numbers = np.arange(cells, dtype=np.int32)
-        entries.add(group, numbers, kept, c.groups)
-        entries.add(np.zeros(cells, dtype=np.int64), numbers, c.count - kept, 1)
+        every = np.arange(cells, dtype=np.int32)
+        entries.add(group, every, kept, c.groups)
+        entries.add(np.zeros(cells, dtype=np.int64), every, c.count - kept, 1)
         start = entries.release(c, l=l, algorithm="exact")
         tuples = int(c.n - kept.sum())
     return replace(start, algorithm="exact", info={**start.info, "optimal": bound >= tuples, "tuple_bound": bound, "tuples": tuples})
 
 
 def fewest_stars(
-    contingency: Contingency, l: int, time_limit: float | None = None, effort: str | Effort = "default", target: int | None = None
+    contingency: Contingency, l: int, time_limit: float | None = None, effort: str | Effort = "default", target: int | None = None, k: int = 1
 ) -> Release:
     """Star minimisation as an integer program: how many rows of each cell are published in each pattern.
 
@@ -106,7 +119,7 @@ def fewest_stars(
     Release
         ``info``: ``optimal``, ``bound`` (proven), ``variables`` left of all.
     """
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import bmat, csr_matrix, vstack
 
     c = contingency
     _small_enough(c)
@@ -116,7 +129,7 @@ def fewest_stars(
         )
     started = time.monotonic()
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    search = Search(c, l, None, 1, Clock(None if time_limit is None else time_limit / 2))
+    search = Search(c, l, None, 1, Clock(None if time_limit is None else time_limit / 2), k=k)
     search.run(replace(chosen, patterns=1 << c.d))
     start, bound = search.release(), search.bound
     problem = search.problem
@@ -147,12 +160,23 @@ def fewest_stars(
     every = csr_matrix((np.ones(variables), (cell, columns)), shape=(len(c.count), variables))
     stars = np.array(problem.stars)[pattern]
     budget = csr_matrix(stars[None, :].astype(float))
+    parts, limits, cost, high = [eligible, budget], np.append(np.zeros(len(used)), most), stars.astype(float), c.count[cell]
+    if k > l:  # of each group, whether it holds any row: at least k then, and of no item more than there are
+        groups = same.shape[1]
+        in_use = csr_matrix((np.ones(groups), (np.arange(groups), np.arange(groups))))
+        there = csr_matrix((of_item @ c.count[cell]).astype(float)[:, None])
+        smallest = bmat([[-(same.T @ of_item), k * in_use], [of_item, -same.multiply(there)]])
+        wide = csr_matrix((sum(part.shape[0] for part in parts), groups))
+        parts = [bmat([[vstack(parts), wide]]), smallest]
+        limits = np.append(limits, np.zeros(groups + len(used)))
+        cost, high = np.append(cost, np.zeros(groups)), np.append(high, np.ones(groups, dtype=np.int64))
+        every = bmat([[every, csr_matrix((len(c.count), groups))]])
     solved = integer_program(
-        stars.astype(float),
-        [eligible, budget],
-        np.append(np.zeros(len(used)), most),
-        np.zeros(variables),
-        c.count[cell],
+        cost,
+        parts,
+        limits,
+        np.zeros(len(high)),
+        high,
         None if time_limit is None else time_limit - (time.monotonic() - started),
         equal=(every, c.count),
     )
@@ -164,7 +188,7 @@ def fewest_stars(
         bound = most + 1
     best = start
     if solved.x is not None:
-        rows = solved.x
+        rows = solved.x[:variables]
         entries = Entries()
         entries.add(group_of_item[item], cell.astype(np.int32), rows, len(indptr) - 1)
         found = entries.release(c, l=l, algorithm="exact")
@@ -227,6 +251,7 @@ def exact(
     contingency: Contingency,
     l: int,
     *,
+    k: int = 1,
     seed: int | None = None,
     objective: str = "stars",
     time_limit: float | None = None,
@@ -240,6 +265,8 @@ def exact(
     contingency : Contingency
         Cells of an l-eligible table; small ones for stars (thousands of cells), larger ones for tuples.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         Ignored.
     objective : {"stars", "tuples"}
@@ -266,7 +293,7 @@ def exact(
     """
     c = contingency
     if OBJECTIVE.check(objective) == "tuples":
-        return fewest_tuples(c, l, time_limit)
-    if l == 2 and np.count_nonzero(c.histogram) == 2:
+        return fewest_tuples(c, l, time_limit, k)
+    if l == 2 >= k and np.count_nonzero(c.histogram) == 2:
         return matching(c, l)
-    return fewest_stars(c, l, time_limit, effort, target)
+    return fewest_stars(c, l, time_limit, effort, target, k)

@@ -23,13 +23,13 @@ def curve_order(contingency: Contingency) -> NDArray[np.int32]:
     return position
 
 
-def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Group the rows of an l-eligible table; returns entries (group, cell, rows), by group and cell. O(cells) of them, however many rows."""
+def group_along_curve(contingency: Contingency, l: int, k: int = 1) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Group the rows of an l-eligible table of at least k rows, or none; returns entries (group, cell, rows), by group and cell. O(cells) of them, however many rows."""
     c = contingency
     position = curve_order(c)[c.group_of_cell]
     column = argsort_keys(c.sensitive.astype(np.int64) * c.groups + position, c.m * c.groups).astype(np.int32)
     column_indptr = np.searchsorted(c.sensitive[column], np.arange(c.m + 1)).astype(np.int64)
-    run = Grouping(column, column_indptr, position, c.count, c.histogram, l)
+    run = Grouping(column, column_indptr, position, c.count, c.histogram, l, k)
     run.run()
     return run.group, run.cell, run.rows
 
@@ -40,7 +40,7 @@ def group_along_curve(contingency: Contingency, l: int) -> tuple[NDArray[np.int3
     cost="O(n log n)",
     source="Ghinita, Karras, Kalnis, Mamoulis, VLDB 2007, as a suppression algorithm",
 )
-def hilbert(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
+def hilbert(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
     """Groups of l rows with l distinct sensitive values, near each other on the Hilbert curve of their codes.
 
     Parameters
@@ -48,6 +48,8 @@ def hilbert(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     contingency : Contingency
         Cells of an l-eligible table; up to 64 attributes or more, of any domain sizes.
     l : int
+    k : int
+        The least size of a group: so many sets of l rows follow each other in one.
     seed : int, optional
         Ignored: there are no ties.
 
@@ -70,8 +72,8 @@ def hilbert(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     >>> ldiv.solve(data, l=2, algorithm="hilbert").codes.tolist()
     [[0, -1], [0, -1], [3, -1], [3, -1]]
     """
-    if l == 1:  # every row may stand alone
+    if l == 1 and k == 1:  # every row may stand alone
         cells = np.arange(len(contingency.count), dtype=np.int32)
         return Release.from_entries(contingency, contingency.group_of_cell, cells, contingency.count, l=l, algorithm="hilbert")
-    group, cell, rows = group_along_curve(contingency, l)
+    group, cell, rows = group_along_curve(contingency, l, k)
     return Release.from_entries(contingency, group, cell, rows, l=l, algorithm="hilbert")

@@ -21,7 +21,7 @@ __all__ = ["mondrian"]
     source="LeFevre, DeWitt, Ramakrishnan, ICDE 2006, strict",
     suppression=False,
 )
-def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes: bool = False) -> Release:
+def mondrian(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None, nodes: bool = False) -> Release:
     """Strict Mondrian: cut at the median of the widest attribute while both halves are l-eligible.
 
     Parameters
@@ -29,6 +29,8 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes
     contingency : Contingency
         Cells of an l-eligible table.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         Ignored: ties go to the first attribute.
     nodes : bool, default False
@@ -67,6 +69,7 @@ def mondrian(contingency: Contingency, l: int, *, seed: int | None = None, nodes
         c.count,
         c.m,
         l,
+        k,
     )
     groups = int(group.max(initial=-1)) + 1
     published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)

@@ -70,7 +70,7 @@ def multidim(contingency: Contingency, l: int, *, seed: int | None = None, of: s
     nodes : bool, default False
         Publish nodes of taxonomies instead of ranges and sets; the default of :func:`ldiv.anonymize` where it is given hierarchies.
     **options
-        For the other algorithm.
+        For the other algorithm, ``k=`` (the least size of a group) included.
 
     Returns
     -------

@@ -37,9 +37,9 @@ class Specialisation:
     at least the least of its parts'), so a minimum is lowered by the new groups and never recomputed.
     """
 
-    def __init__(self, contingency: Contingency, l: int) -> None:
+    def __init__(self, contingency: Contingency, l: int, k: int = 1) -> None:
         c = self.c = contingency
-        self.l = l
+        self.l, self.k = l, k
         group_of_cell = c.group_of_cell
         self.trees, self.gains, self.position = [], [], []
         for j, domain in enumerate(c.domains):
@@ -57,7 +57,8 @@ class Specialisation:
             np.add.at(counts, (c.codes[group_of_cell, j], c.sensitive), c.count)
             tree = taxonomy_of(domain, counts)
             self.trees.append(tree)
-            self.gains.append(information_gain(tree, counts))
+            gains = information_gain(tree, counts)
+            self.gains.append(gains if c.m > 1 else np.ones_like(gains))  # without classes the loss alone decides
             place = np.zeros(tree.nodes, dtype=np.int32)  # of a node among its siblings
             for children in tree.children:
                 place[children] = np.arange(len(children))
@@ -66,7 +67,7 @@ class Specialisation:
         self.runs = np.array([[0, c.groups]], dtype=np.int64)
         self.node = np.zeros((1, c.d), dtype=np.int32)  # of each QI-group and attribute
         histogram = c.histogram
-        self.anonymity = c.n / max(int(histogram.max(initial=0)), 1)
+        self.anonymity = c.n / max(int(histogram.max(initial=0)), 1) if not l == 1 < k else float(c.n)
         self.ratio = [np.full(tree.nodes, np.inf) for tree in self.trees]
         self.valid = [np.array([len(x) > 0 for x in tree.children]) for tree in self.trees]
         self.shown = [np.array([True] + [False] * (tree.nodes - 1)) for tree in self.trees]
@@ -100,6 +101,7 @@ class Specialisation:
                 c.count,
                 c.m,
                 self.l,
+                self.k,
             )
             for j in np.flatnonzero(open_):
                 self.ratio[j][nodes[j]] = min(self.ratio[j][nodes[j]], ratio[:, j].min())
@@ -143,7 +145,7 @@ class Specialisation:
     source="Fung, Wang, Yu, ICDE 2005, modified for l-diversity",
     suppression=False,
 )
-def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
+def tds(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
     """Top-down specialisation: from a star everywhere, repeatedly specialise the best value while every group stays l-eligible.
 
     Parameters
@@ -152,6 +154,8 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
         Cells of an l-eligible table. Attributes with a taxonomy descend it, ordered ones split where the information gain on the SA
         is highest, others go from the star to their values in one step.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         Ignored: ties go to the first attribute and node.
 
@@ -162,7 +166,7 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
 
     Notes
     -----
-    Score InfoGain / AnonyLoss, the SA being the class and AnonyLoss the drop in the least ``|Q| / h(Q)``. Time O(cells * d) for each level that
+    Score InfoGain / AnonyLoss, the SA being the class and AnonyLoss the drop in the least ``|Q| / h(Q)`` (where only k is asked, ``|Q|``, as in its paper). Time O(cells * d) for each level that
     a cell descends; space O(cells).
 
     References
@@ -179,7 +183,7 @@ def tds(contingency: Contingency, l: int, *, seed: int | None = None) -> Release
     c = contingency
     if not c.groups:
         return Release.from_entries(c, c.group_of_cell, c.sensitive, c.count, l=l, algorithm="tds")
-    state = Specialisation(c, l)
+    state = Specialisation(c, l, k)
     steps = 0
     while (candidate := state.best()) is not None:
         state.specialise(*candidate)

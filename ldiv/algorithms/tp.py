@@ -11,6 +11,7 @@ from ldiv._kernels.cells import tally
 from ldiv._kernels.inverted_list import InvertedList
 from ldiv._kernels.tp import Phases, phase_one
 from ldiv.algorithms import register
+from ldiv.algorithms.sizes import settle_sizes
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
@@ -50,7 +51,7 @@ class Split:
         }
 
 
-def split(contingency: Contingency, l: int, seed: int | None = None, few: int | None = None) -> Split:
+def split(contingency: Contingency, l: int, seed: int | None = None, few: int | None = None, k: int = 1) -> Split:
     """Run the three phases on the cells of an l-eligible table.
 
     Parameters
@@ -61,13 +62,16 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
         Shuffles the order in which groups and values are met; default: by code.
     few : int, optional
         Moves up to which rows go one by one; the outcome does not depend on it.
+    k : int
+        The least size of a group, and of R: phase one keeps a group or nothing, and what the other phases leave smaller goes to R.
     """
     c = contingency
     kept = np.empty(len(c.count), dtype=np.int64)
-    size, height = phase_one(c.indptr, c.count, l, kept)
+    size, height = phase_one(c.indptr, c.count, l, kept, k)
     residue = c.histogram - tally(c.sensitive, c.m, kept)
     sizes, tops = [int(residue.sum())], [int(residue.max(initial=0))]
     if sizes[0] // l >= tops[0]:
+        settle_sizes(c.indptr, c.sensitive, kept, residue, l, k)
         return Split(kept, 1, (sizes[0],) * 3, (tops[0],) * 3, 0)
     groups = np.arange(c.groups, dtype=np.int32)
     values = np.arange(c.m, dtype=np.int32)
@@ -104,6 +108,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
         run.phase_three()
     sizes.append(run.residue_size)
     tops.append(run.height)
+    settle_sizes(c.indptr, c.sensitive, kept, residue, l, k)
     return Split(kept, phase, (sizes[0], sizes[1], sizes[2]), (tops[0], tops[1], tops[2]), run.rounds)
 
 
@@ -113,7 +118,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
     cost="O(n) for phases one and two, O(s * n) in all",
     source="Xiao, Yi, Tao, EDBT 2010, section 5, arXiv:0912.5426",
 )
-def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
+def tp(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
     """Three-phase l-approximation of tuple minimisation: groups of identical rows and one suppressed residue.
 
     Parameters
@@ -121,6 +126,8 @@ def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     contingency : Contingency
         Cells of an l-eligible table.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         Random ties instead of smallest code first.
 
@@ -134,6 +141,12 @@ def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     Guarantee: at most l times the fewest suppressed tuples (Theorem 3), so at most l * d times the fewest stars; optimal
     tuples when it ends in phase one, at most OPT + l - 1 in phase two. Time O(n) for phases one and two and O(s * n)
     in all, s groups of equal rows; space O(n).
+
+    With k above l, phase one is still forced and unique (R contains R1 whatever the release, so OPT is at least |R1|, l * h(R1) and, where R1 is not empty,
+    k), and so is all that Lemmas 3 to 7 say of phases two and three, which do not look at sizes. What is lost is the end: groups that these left with fewer
+    than k rows follow into R, at most k - 1 rows for each that left before: at most k * l times the fewest suppressed tuples. It stays optimal where it ends in
+    phase one with at least k rows in R. An R of fewer than k rows is filled up besides, about to k rows where a group can spare them; where none can, with the
+    smallest group.
 
     References
     ----------
@@ -149,7 +162,7 @@ def tp(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
     (4, 1)
     """
     c = contingency
-    result = split(c, l, seed)
+    result = split(c, l, seed, k=k)
     stay, leave = np.flatnonzero(result.kept).astype(np.int32), np.flatnonzero(c.count > result.kept).astype(np.int32)
     cell = np.concatenate([stay, leave])
     count = np.concatenate([result.kept[stay], c.count[leave] - result.kept[leave]])

@@ -19,7 +19,7 @@ __all__ = ["refine", "tp_plus"]
     cost="O(s * n + n log n)",
     source="Xiao, Yi, Tao, EDBT 2010, section 6, arXiv:0912.5426",
 )
-def tp_plus(contingency: Contingency, l: int, *, seed: int | None = None) -> Release:
+def tp_plus(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
     """TP, then Hilbert on its residue R instead of one fully suppressed group.
 
     Parameters
@@ -27,6 +27,8 @@ def tp_plus(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     contingency : Contingency
         Cells of an l-eligible table.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         As for TP.
 
@@ -50,14 +52,14 @@ def tp_plus(contingency: Contingency, l: int, *, seed: int | None = None) -> Rel
     >>> [ldiv.solve(data, l=2, algorithm=name).stars for name in ("tp", "tp+")]
     [8, 4]
     """
-    return refine(contingency, l, split(contingency, l, seed))
+    return refine(contingency, l, split(contingency, l, seed, k=k), k)
 
 
-def refine(contingency: Contingency, l: int, result: Split) -> Release:
+def refine(contingency: Contingency, l: int, result: Split, k: int = 1) -> Release:
     """TP+ from TP's outcome: Hilbert on the residue."""
     c = contingency
     residue, cells = c.restrict(c.count - result.kept)
-    group, cell, rows = group_along_curve(residue, l)
+    group, cell, rows = group_along_curve(residue, l, k)
     kept = np.flatnonzero(result.kept).astype(np.int32)
     return Release.from_entries(
         c,

@@ -127,6 +127,7 @@ class Certificate:
         if self.contradiction:
             return f"{self.stars:,} stars against a bound of {self.bound:,}: a contradiction, one of the two is wrong"
         which = " that stars no protected column" if self.prices is not None and self.prices.protected else ""
+        which += f" with groups of at least {self.prices.k:,} rows" if self.prices is not None and self.prices.k > 1 else ""
         return f"{self.stars:,} stars, no release{which} has fewer than {self.bound:,} (ratio {self.ratio:.4f}, proof: {self.proof})"
 
 

@@ -32,15 +32,13 @@ class ConfigurationDual:
     ----------
     problem : DualProblem
         Must hold every pattern that a release may use.
-    k : int
-        The least size of a group.
     threads : int, optional
         The value does not depend on it.
     """
 
-    def __init__(self, problem: DualProblem, k: int = 1, threads: int | None = None) -> None:
+    def __init__(self, problem: DualProblem, threads: int | None = None) -> None:
         c = self.contingency = problem.contingency
-        self.problem, self.l, self.k = problem, problem.l, k
+        self.problem, self.l, self.k = problem, problem.l, problem.k
         self.threads = threads or problem.threads
         self.stars = [float(stars) for stars in problem.stars]
         self.count = c.count.astype(np.int64)

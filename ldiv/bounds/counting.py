@@ -6,12 +6,13 @@ import math
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
 from ldiv._kernels.tp import phase_one
 from ldiv.arguments import shown
 from ldiv.errors import InputError
-from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
@@ -20,14 +21,16 @@ __all__ = ["star_bound", "tuple_bound"]
 SUBSETS = 1000  # more choices of k attributes than this are too many to look at
 
 
-def tuple_bound(data: Microdata | Contingency, l: int) -> int:
-    """A lower bound on suppressed rows: ``max(|R1|, l * h(R1))``, R1 what phase one removes.
+def tuple_bound(data: Microdata | Contingency, l: int, k: int = 1) -> int:
+    """A lower bound on suppressed rows: ``max(|R1|, l * h(R1))``, R1 what phase one removes, and k where that is not nothing.
 
     Parameters
     ----------
     data : Microdata or Contingency
         An l-eligible table.
     l : int
+    k : int
+        The least size of a group.
 
     Returns
     -------
@@ -44,34 +47,41 @@ def tuple_bound(data: Microdata | Contingency, l: int) -> int:
     >>> ldiv.tuple_bound(data, 2)       # one row must go, and it needs a partner
     2
     """
-    c, l = _table(data, l)
+    c, l, k = _table(data, l, k)
     kept = np.empty_like(c.count)
-    phase_one(c.indptr, c.count, l, kept)
-    residue = _cells.tally(c.sensitive, c.m, c.count - kept)
-    return max(int(residue.sum()), l * int(residue.max(initial=0)))
+    phase_one(c.indptr, c.count, l, kept, k)
+    return _least(_cells.tally(c.sensitive, c.m, c.count - kept), l, k)
 
 
-def _table(data: Microdata | Contingency, l: int) -> tuple[Contingency, int]:
-    l = validate_l(l)
+def _least(rows: NDArray[np.int64], l: int, k: int) -> int:
+    """How many rows at the least a union of groups has that has these, by SA value."""
+    some = int(rows.sum())
+    return max(some, l * int(rows.max(initial=0)), k) if some else 0
+
+
+def _table(data: Microdata | Contingency, l: int, k: int) -> tuple[Contingency, int, int]:
+    l, k = validate_l(l), validate_k(k)
     c = data.contingency if isinstance(data, Microdata) else data
     if not isinstance(c, Contingency):
         raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
-    require_eligible(c, l)
-    return c, l
+    require_eligible(c, l, k)
+    return c, l, k
 
 
-def star_bound(data: Microdata | Contingency, l: int) -> int:
+def star_bound(data: Microdata | Contingency, l: int, k: int = 1) -> int:
     """The instant lower bound on stars, by counting.
 
-    A row has at most k stars only if some choice of d - k kept attributes puts it in a group whose phase one keeps rows of its value.
-    Let U_k,v be the most rows of value v for which that can hold, and U_k their sum, capped by n. The rows with more than k stars are
-    themselves l-eligible, so there are at least max(n - U_k, l * max_v (n_v - U_k,v)) of them; the bound sums over k.
+    A row has at most i stars only if some choice of d - i kept attributes puts it in a group whose phase one keeps rows of its value.
+    Let U_i,v be the most rows of value v for which that can hold, and U_i their sum, capped by n. The rows with more than i stars are
+    themselves l-eligible, and at least k where there are some, so there are at least max(n - U_i, l * max_v (n_v - U_i,v)) of them; the bound sums over i.
 
     Parameters
     ----------
     data : Microdata or Contingency
         An l-eligible table.
     l : int
+    k : int
+        The least size of a group.
 
     Returns
     -------
@@ -88,22 +98,21 @@ def star_bound(data: Microdata | Contingency, l: int) -> int:
     >>> ldiv.star_bound(data, 2), ldiv.solve(data, 2).stars
     (8, 8)
     """
-    c, l = _table(data, l)
+    c, l, k = _table(data, l, k)
     total = c.histogram
-    weights = np.sort(c.weights)  # a row with k stars pays at least the k least weights
+    weights = np.sort(c.weights)  # a row with i stars pays at least the i least weights
     bound = 0
-    for k in range(c.d):
-        if math.comb(c.d, k) > SUBSETS:
+    for i in range(c.d):
+        if math.comb(c.d, i) > SUBSETS:
             continue  # leaving a term out only lowers the bound
         reach = np.zeros(len(c.count), dtype=bool)  # cells of which some projection can keep a row
         kept_rows = np.zeros(c.m, dtype=np.int64)
-        for subset in combinations(range(c.d), c.d - k):
+        for subset in combinations(range(c.d), c.d - i):
             part, item = c.project(subset)
             kept = np.empty_like(part.count)
-            phase_one(part.indptr, part.count, l, kept)
+            phase_one(part.indptr, part.count, l, kept, k)
             reach |= kept[item] > 0
             kept_rows += _cells.tally(part.sensitive, c.m, kept)
         able = np.minimum(np.minimum(kept_rows, total), _cells.tally(c.sensitive, c.m, c.count * reach))
-        more = total - able
-        bound += int(weights[k]) * max(int(more.sum()), l * int(more.max(initial=0)))
+        bound += int(weights[i]) * _least(total - able, l, k)
     return bound

@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import ldiv._kernels.cells as _cells
 import ldiv._kernels.multipliers as _multipliers
+from ldiv._kernels.tp import phase_one
 from ldiv.arguments import THREADS
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
+from ldiv.table.domain import Domain
 
 __all__ = ["SCALE", "Ascent", "DualProblem", "Multipliers", "never", "patterns_up_to"]
 
@@ -63,9 +66,11 @@ class Multipliers:
 class DualProblem:
     """Patterns, the items that cells fall into, and what is known of them.
 
-    Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v. Groups with fewer than l SA
-    values can hold no row, whatever the release: summing (2) of docs/near-optimal.md over their values gives l X <= k X with k < l. All their cells
-    fall into the pattern's last item, which stands in a group of its own and costs too much.
+    Item i of pattern p is a cell of the projection on the kept attributes: a value g of theirs and an SA value v. Groups of which phase one keeps nothing
+    can hold no row, whatever the release. All their cells fall into the pattern's last item, which stands in a group of its own and costs too much.
+
+    A row of an item stands for `load` rows of its group at the least: l, and k / N in a group of at least k rows that can hold no more than N of the item.
+    Where l is 1 the SA says nothing, and every cell of the table is an item of its own in each pattern: k x <= n_c X is (2) of docs/near-optimal.md then.
 
     Parameters
     ----------
@@ -77,12 +82,26 @@ class DualProblem:
         Default: two, or one where there is one core. The result does not depend on it.
     rows : ndarray of int64, optional
         The rows of each cell where `contingency` counts them in larger units: what a bound is about.
+    k : int
+        The least size of a group, in rows.
+    unit : int
+        How many rows `contingency` counts as one.
     """
 
-    def __init__(self, contingency: Contingency, l: int, most: int, threads: int | None = None, rows: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self,
+        contingency: Contingency,
+        l: int,
+        most: int,
+        threads: int | None = None,
+        rows: NDArray[np.int64] | None = None,
+        k: int = 1,
+        unit: int = 1,
+    ) -> None:
         c = self.contingency = contingency
         self.rows = c.count if rows is None else rows
-        self.l, self.most = l, min(most, c.d)
+        self.l, self.k, self.most = l, k if k > l else 1, min(most, c.d)
+        self.units = -(-self.k // unit)  # k as `contingency` counts
         priced = patterns_up_to(c.weights.tolist(), most)
         self.patterns = [kept for kept, _ in priced]
         self.stars = [cost for _, cost in priced]  # of a row, each times its attribute's weight
@@ -90,16 +109,30 @@ class DualProblem:
         self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)  # within its pattern
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []
+        self.most_rows: list[NDArray[np.int64]] = []  # N of each item, where there is a k
+        table = c if l > 1 else _apart(c)
         for p, kept in enumerate(self.patterns):
-            projected, item = c.project(kept)
+            projected, item = table.project(kept)
             lengths = np.diff(projected.indptr)
-            alive = np.repeat(lengths >= l, lengths)
+            able = lengths >= l  # phase one keeps a row of l values
+            if self.k > 1:
+                held = _cells.tally(item, len(projected.count), self.rows)
+                able = phase_one(projected.indptr, held, l, held, self.k)[0] > 0
+            alive = np.repeat(able, lengths)
             place = np.where(alive, np.cumsum(alive) - 1, np.count_nonzero(alive))
             self.item[p] = place[item]
-            self.indptr.append(np.concatenate([[0], np.cumsum(lengths[lengths >= l]), [np.count_nonzero(alive) + 1]]))
+            self.indptr.append(np.concatenate([[0], np.cumsum(lengths[able]), [np.count_nonzero(alive) + 1]]))
             self.sensitive.append(np.append(projected.sensitive[alive], 0).astype(np.int32))
+            if self.k > 1:
+                self.most_rows.append(np.append(held[alive], 1))
         self.items = [len(s) for s in self.sensitive]
         self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
+
+    def load(self, p: int) -> NDArray[np.float32]:
+        """How many rows of its group a row of each item of a pattern stands for; one number where it is l for all."""
+        if self.k == 1:
+            return np.full(1, self.l, dtype=np.float32)
+        return np.maximum(self.l, self.k / self.most_rows[p]).astype(np.float32)
 
     def part(self, p: int) -> slice:
         """The items of a pattern among all."""
@@ -156,9 +189,20 @@ class DualProblem:
                 raise ValueError(f"pattern {p} needs {self.items[p]} multipliers of at least 0")
             lengths = np.diff(self.indptr[p])
             worth = np.add.reduceat(value, self.indptr[p][:-1]) if len(value) else value
-            cost[self.part(p)] = self.stars[p] * SCALE + self.l * value - np.repeat(worth, lengths)
+            pays = self.l * value
+            if self.k > 1:  # rounded down, which keeps what is proven true
+                kind = np.int64 if self.k * int(value.max(initial=0)) < 1 << 62 else object
+                pays = np.maximum(pays, (value.astype(kind) * self.k // self.most_rows[p]).astype(np.int64))
+            cost[self.part(p)] = self.stars[p] * SCALE + pays - np.repeat(worth, lengths)
             cost[self.offset[p + 1] - 1] = TOO_MUCH * SCALE
         return cost
+
+
+def _apart(contingency: Contingency) -> Contingency:
+    """The same cells, each with an SA value of its own."""
+    c = contingency
+    own = np.arange(len(c.count), dtype=np.int32)
+    return Contingency._made(c.codes, c.indptr, own, c.count, c.domains, Domain("cell", max(len(own), 1)))
 
 
 class Ascent:
@@ -182,6 +226,7 @@ class Ascent:
         for p in range(len(problem.patterns)):
             self.cost[problem.part(p)] = problem.stars[p] / self.unit
             self.price[problem.offset[p + 1] - 1] = self.cost[problem.offset[p + 1] - 1] = TOO_MUCH
+        self.load = [problem.load(p) for p in range(len(problem.patterns))]
         patterns, cells = problem.item.shape
         blocks = -(-cells // _multipliers.BLOCK)
         self.start = np.zeros((blocks, patterns + 1), dtype=np.int64)
@@ -227,7 +272,7 @@ class Ascent:
                 self.first[s],
                 self.second[s],
                 self.cost[s],
-                problem.l,
+                self.load[p],
                 problem.stars[p] / self.unit,
                 step,
                 one,

@@ -20,7 +20,7 @@ from ldiv.arguments import WEIGHT, L, Whole, shown
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.errors import InputError
-from ldiv.privacy.eligibility import require_eligible, validate_l
+from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
@@ -85,7 +85,8 @@ class Verdict:
     def __str__(self) -> str:
         which = f" that stars no value of {', '.join(map(str, self.protected))}" if self.protected else ""
         which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
-        about = f"no {self.l}-diverse release on {', '.join(map(str, self.qi))} (sensitive: {self.sensitive}){which} has fewer than"
+        kind, target = (f"{self.l}-diverse release", f" (sensitive: {self.sensitive})") if self.sensitive is not None else ("release", "")
+        about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} has fewer than"
         if self.weights:  # chosen by whoever made the certificate: said with every number
             counted = ", ".join(f"{weight:,} in {name}" for name, weight in self.weights.items())
             about = f"with stars counted {counted}, {about}"
@@ -130,11 +131,12 @@ def certify(frame: Any, certificate: str | Path) -> Verdict:
 def judge(data: Microdata, claim: Certificate, about: dict[str, Any], where: str | Path) -> Verdict:
     """What a certificate, and what stands beside it, is worth for a table that was read with its columns."""
     qi, sensitive, l, weights, rows = subject(about, where)
+    k = K.check(about.get("k", 1), f"{where}: k")
     if rows is not None and rows != data.n:
         raise InputError(f"{where}: the certificate is of a table with {rows:,} rows, this one has {data.n:,}")
     data = data.weighted(weights) if weights else data
-    proven = verify_certificate(data, claim, l)
-    protected, k = (tuple(qi[j] for j in claim.prices.protected), claim.prices.k) if claim.prices is not None else ((), 1)
+    proven = verify_certificate(data, claim, l, k)
+    protected = tuple(qi[j] for j in claim.prices.protected) if claim.prices is not None else ()
     return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k)
 
 
@@ -143,7 +145,8 @@ def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, i
     qi, sensitive, weights = about.get("qi"), about.get("sensitive"), about.get("weights") or {}
     if isinstance(sensitive, list) and len(sensitive) == 1:
         sensitive = sensitive[0]
-    if not isinstance(qi, list) or not qi or not all(isinstance(x, (str, int)) for x in qi) or not isinstance(sensitive, (str, int)):
+    bare = sensitive is None and about.get("l") == 1  # k-anonymity alone
+    if not isinstance(qi, list) or not qi or not all(isinstance(x, (str, int)) for x in qi) or not (bare or isinstance(sensitive, (str, int))):
         raise InputError(f"{where}: the certificate does not say which columns it is about (qi {shown(qi)}, sensitive {shown(sensitive)})")
     if not isinstance(weights, dict):
         raise InputError(f"{where}: weights must be a mapping, not {shown(weights)}")
@@ -152,16 +155,16 @@ def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, i
     return qi, sensitive, L.check(about.get("l"), f"{where}: l"), checked, rows
 
 
-def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int) -> int:
+def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int, k: int | None = None) -> int:
     """Recompute a certificate's bound from the table, trusting nothing of the solver; returns the bound it proves.
 
     Integers throughout. O(patterns * cells log rows) for prices, O(2^d * cells) for counting. The bound of an exhaustive search cannot be
-    recomputed: what prices or counting prove is returned then.
+    recomputed: what prices or counting prove is returned then. It is about releases with at least `k` rows a group; by default what the prices say.
 
     Raises
     ------
     InputError
-        The prices do not fit the table or l, or are none.
+        The prices do not fit the table, l or k, or are none.
     NotEligibleError
         The table has no l-diverse release at all.
     """
@@ -169,11 +172,14 @@ def verify_certificate(data: Microdata | Contingency, certificate: Certificate, 
     c = data.contingency if isinstance(data, Microdata) else data
     if not isinstance(c, Contingency) or not isinstance(certificate, Certificate):
         raise InputError(f"a table and a Certificate are needed, not {shown(data)} and {shown(certificate)}")
-    require_eligible(c, l)
-    if certificate.prices is None:
-        return star_bound(c, l)
-    bound = prove(c, certificate.prices, l)
-    return max(bound, star_bound(c, l)) if certificate.proof == "exact" else bound
+    prices, k = certificate.prices, None if k is None else validate_k(k)
+    require_eligible(c, l, k or 1)
+    if prices is None:
+        return star_bound(c, l, k or 1)
+    bound = prove(c, prices, l)
+    if k is not None and prices.k > max(k, l):  # it says nothing of smaller groups
+        raise InputError(f"the certificate is for groups of at least {prices.k:,} rows, not {k:,}")
+    return max(bound, star_bound(c, l, k or prices.k)) if certificate.proof == "exact" else bound
 
 
 def prove(contingency: Contingency, prices: Prices, l: int) -> int:

@@ -14,8 +14,9 @@ from ldiv.api import DEFAULT_ALGORITHM
 from ldiv.bounds import Certificate, save_certificate
 from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, Whose, repeat
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Size, Solving, Whose, repeat
 from ldiv.errors import InputError, UnsafeReleaseError
+from ldiv.privacy.requirement import asked
 from ldiv.privacy.verify import Verdict
 from ldiv.privacy.verify import verify as verify_tables
 from ldiv.release.release import Release
@@ -43,7 +44,6 @@ MOST_HASHES = 20  # files of a folder whose hashes a page lists
 def anonymize_command(
     file: Files,
     columns: Columns,
-    l: Hardness,
     output: Annotated[str, typer.Option("-o", "--output", help="Where the release goes; its ending is its format; '-' for standard output.")],
     solving: Solving,
     asking: Asking,
@@ -51,12 +51,15 @@ def anonymize_command(
     publishing: Publishing,
     reading: Reading,
     saying: Saying,
+    l: Hardness = None,
+    k: Size = 1,
     algorithm: Algorithm = DEFAULT_ALGORITHM,
     certificate: Annotated[str | None, typer.Option(help="Save the proof of how near to optimal the release is (.npz); for the owner only.")] = None,
     report: Annotated[str | None, typer.Option(help="Write an HTML page about the release.")] = None,
 ) -> None:
-    """Publish FILE so that every group of equal QI values is l-diverse, with few starred cells."""
+    """Publish FILE so that every group of equal QI values is l-diverse and has at least k rows, with few starred cells."""
     voice = Voice(saying.quiet)
+    asked(bool(columns.sensitive), l, k)
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, [algorithm], whose)
     _refuse_certificate(certificate, asking, algorithm, columns, whose)
@@ -70,7 +73,7 @@ def anonymize_command(
         _refuse_format(source, shape)
         request.fit()
         with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
-            release = request.solve(l, algorithm, progress, publishing)
+            release = request.solve(l, k, algorithm, progress, publishing)
             progress({"stage": "the bound", "stars": release.cost} if release.is_suppression else "the bound")
             bound = bound_of(release)
         with voice.progress(f"writing {output}"):
@@ -79,7 +82,7 @@ def anonymize_command(
             verdict = verify_written(source, request, target.staged, release, shape)
             if page is not None:
                 again = repeat(
-                    [Path(name).name for name in file], columns, l, Path(output).name, algorithm, solving, asking, whose, publishing, reading
+                    [Path(name).name for name in file], columns, l, k, Path(output).name, algorithm, solving, asking, whose, publishing, reading
                 )
                 save_report(
                     release,
@@ -92,9 +95,10 @@ def anonymize_command(
                 save_certificate(
                     bound,
                     proof.staged,
-                    l=l,
+                    l=release.l,
+                    k=release.k,
                     qi=source.qi,
-                    sensitive=source.sensitive[0],
+                    sensitive=next(iter(source.sensitive), None),
                     rows=release.n,
                     weights=request.weights,
                     numbers=sorted(request.domains),
@@ -132,7 +136,7 @@ def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str,
         raise InputError("--certificate is checked again on the file as it is: coarsen it into a file first, or leave --certificate out")
     if not get(algorithm).suppression:
         raise InputError(f"--certificate is about stars; algorithm {algorithm!r} publishes sub-domains instead")
-    if len(columns.sensitive) > 1:
+    if len(columns.sensitive or []) > 1:
         raise InputError("--certificate is about one sensitive column: leave it out, or name one -s")
     if whose.unit is not None:
         raise InputError("--certificate is about rows: leave it out, or --unit")
@@ -192,8 +196,9 @@ def verify_written(source: Source, request: Request, staged: Path, release: Rele
         source.table,
         written,
         source.qi,
-        source.sensitive,
+        source.sensitive or None,
         release.l,
+        k=release.k,
         star=request.asking.star,
         hierarchies=request.trees,
         rows=rows,
@@ -227,6 +232,7 @@ def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[s
     return {
         "algorithm": algorithm,
         "l": release.l,
+        "k": release.k,
         "rows": release.n,
         "groups": release.groups,
         "stars": release.stars,

@@ -33,7 +33,11 @@ def certify_command(
     claim, about = load_certificate(certificate)
     qi, sensitive, l, *_ = subject(about, certificate)
     source = Source(
-        [file], reading, Columns(list(map(str, qi)), [str(sensitive)]), Voice(saying.quiet), others=[release] if release is not None else []
+        [file],
+        reading,
+        Columns(list(map(str, qi)), None if sensitive is None else [str(sensitive)]),
+        Voice(saying.quiet),
+        others=[release] if release is not None else [],
     )
     if reading.na is None and isinstance(about.get("na"), str):
         source.na = about["na"]
@@ -46,6 +50,7 @@ def certify_command(
     lines, holds = [str(found)], bool(found)
     facts: dict[str, Any] = {
         "l": l,
+        "k": found.k,
         "qi": qi,
         "sensitive": sensitive,
         "claimed": found.bound,
@@ -57,7 +62,7 @@ def certify_command(
     if release is not None:
         names = None if reading.names is None else reading.names.split(",")
         table = open_table([release], delimiter=reading.delimiter, names=names, na=source.na, unpack_limit=source.limit).table
-        verdict = verify(source.table, table, list(qi), sensitive, l, star=star)
+        verdict = verify(source.table, table, list(qi), sensitive, l, k=found.k, star=star)
         cost = sum(found.weights.get(name, 1) * stars for name, stars in verdict.stars_by_attribute.items())
         if cost < found.proven and verdict:
             lines.append(

@@ -16,8 +16,9 @@ from ldiv.api import solve
 from ldiv.cli.anonymize import bound_of
 from ldiv.cli.console import Voice, answer, table_of
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Solving, Whose
+from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Size, Solving, Whose
 from ldiv.errors import InputError, LdivError, NotEligibleError
+from ldiv.privacy.requirement import asked
 from ldiv.release.measures import kl_divergence
 from ldiv.release.release import Release
 from ldiv.table.files import Outputs
@@ -43,12 +44,13 @@ HEADS = {
 def compare_command(
     file: Files,
     columns: Columns,
-    l: Annotated[list[int], typer.Option("-l", help="Repeat for several.")],
     solving: Solving,
     asking: Asking,
     whose: Whose,
     reading: Reading,
     saying: Saying,
+    l: Annotated[list[int] | None, typer.Option("-l", help="Repeat for several; left out where there is no sensitive column.")] = None,
+    k: Size = 1,
     algorithm: Annotated[list[str], typer.Option("-a", "--algorithm", help="Repeat for several; see 'ldiv algorithms'.")] = ["tp", "tp+", "cascade"],  # noqa: B006
     output: Annotated[str | None, typer.Option("-o", "--output", help="Write the table to a file too, .csv or .json.")] = None,
     memory: Annotated[bool, typer.Option("--memory/--no-memory", help="Measure memory, in a second run of each.")] = True,
@@ -58,9 +60,11 @@ def compare_command(
     algorithms = list(dict.fromkeys(algorithm))
     for name in algorithms:
         get(name)
-    for value in l:
+    for value in l or []:
         if value < 1:
             raise InputError(f"-l {value}: it must be at least 1")
+    asking_for: list[int | None] = [*(l or [])] or [None]
+    hard = [asked(bool(columns.sensitive), value, k)[0] for value in asking_for]
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, algorithms, whose)
     if output is not None and Path(output).suffix.lower() not in (".csv", ".json") and output != "-":
@@ -73,8 +77,8 @@ def compare_command(
             _warm(name)
         parts = request.codes()
         rows = []
-        for value in dict.fromkeys(l):
-            rows += _rows(request, parts, value, algorithms, memory, voice)
+        for value in dict.fromkeys(hard):
+            rows += _rows(request, parts, value, k, algorithms, memory, voice)
         if target is not None:
             _write(rows, target.staged)
             outputs.commit()
@@ -88,7 +92,7 @@ def _warm(algorithm: str) -> None:
     solve(Microdata.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]), 2, algorithm=algorithm)
 
 
-def _rows(request: Request, parts: list[Microdata], l: int, algorithms: list[str], memory: bool, voice: Voice) -> list[dict[str, Any]]:
+def _rows(request: Request, parts: list[Microdata], l: int, k: int, algorithms: list[str], memory: bool, voice: Voice) -> list[dict[str, Any]]:
     """A row for each algorithm; the ratio is to the best bound that any of them proved for this l."""
     rows: list[dict[str, Any]] = []
     best = 0
@@ -98,12 +102,12 @@ def _rows(request: Request, parts: list[Microdata], l: int, algorithms: list[str
         try:
             with voice.progress(f"{name}, l = {l}", request.solving.time_limit) as progress:
                 started = time.perf_counter()
-                release = request.solve_codes(parts, l, name, progress)
+                release = request.solve_codes(parts, l, k, name, progress)
                 row["seconds"] = time.perf_counter() - started
                 best = max(best, _measure(row, release))
                 if memory:
                     progress(f"{name}, l = {l}: memory")
-                    row["megabytes"] = _peak(request, parts, l, name)
+                    row["megabytes"] = _peak(request, parts, l, k, name)
         except NotEligibleError as error:
             row["note"] = f"infeasible: the largest l is {error.max_l}"
         except LdivError as error:
@@ -129,10 +133,10 @@ def _measure(row: dict[str, Any], release: Release) -> int:
     return bound.bound if bound is not None else 0
 
 
-def _peak(request: Request, parts: list[Microdata], l: int, algorithm: str) -> float:
+def _peak(request: Request, parts: list[Microdata], l: int, k: int, algorithm: str) -> float:
     tracemalloc.start()
     try:
-        request.solve_codes(parts, l, algorithm)
+        request.solve_codes(parts, l, k, algorithm)
         return tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()

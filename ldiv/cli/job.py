@@ -40,7 +40,8 @@ class Source:
     def __init__(self, files: list[str], reading: Reading, columns: Columns | Sensitive, voice: Voice, *, others: list[str] | None = None) -> None:
         self.files, self.reading, self.voice = files, reading, voice
         self.qi: list[str] = list(getattr(columns, "qi", []))
-        self.sensitive = list(columns.sensitive)
+        self.sensitive = list(columns.sensitive or [])
+        self.targets: list[str | None] = [*self.sensitive] or [None]  # once for each sensitive column, or once without
         streams = [path for path in [*files, *(others or [])] if descriptor(path, 0) == 0]
         if len(streams) > 1:
             raise InputError("standard input can be read once only")
@@ -116,7 +117,7 @@ class Source:
 
     def microdata(self, domains: Mapping[str, Any], sensitive: str | None = None) -> Microdata:
         """The codes of the table as it is."""
-        target = sensitive or self.sensitive[0]
+        target = sensitive or next(iter(self.sensitive), None)
         known = {name: domain for name, domain in domains.items() if name in (*self.qi, target)}
         return Microdata.from_frame(self.table, self.qi, target, domains=known, missing=self.missing)
 
@@ -203,15 +204,16 @@ class Request:
             found += [word[place + 1 :] for place, letter in enumerate(word) if letter == "=" and word[place + 1 :]]
         return found
 
-    def solve(self, l: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
+    def solve(self, l: int | None, k: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
         """The release of the table. What its order gives away stands in ``release.publication``."""
         source = self.source
         warnings.simplefilter("ignore", DisclosureWarning)
         return anonymize(
             source.table,
             source.qi,
-            source.sensitive if len(source.sensitive) > 1 else source.sensitive[0],
+            source.sensitive if len(source.sensitive) > 1 else next(iter(source.sensitive), None),
             l,
+            k=k,
             algorithm=algorithm,
             star=self.asking.star,
             seed=self.solving.seed,
@@ -234,7 +236,7 @@ class Request:
         if not self.coarse:
             return None
         source = self.source
-        parts = [source.microdata(source.domains(say=False), name) for name in source.sensitive]
+        parts = [source.microdata(source.domains(say=False), name) for name in source.targets]
         return parts[0] if len(parts) == 1 else joined(parts)[0]
 
     def codes(self) -> list[Microdata]:
@@ -243,15 +245,15 @@ class Request:
         table = coarsen(source.table, self.coarse, self.trees) if self.coarse else source.table
         trees = {name: tree for name, tree in self.trees.items() if name not in self.coarse}
         found = []
-        for name in source.sensitive:
+        for name in source.targets:
             domains = {key: domain for key, domain in self.domains.items() if key in (*source.qi, name)}
             data = Microdata.from_frame(table, source.qi, name, domains=domains, missing=source.missing)
             found.append(data.with_hierarchies(trees).weighted(self.weights))
         return found
 
-    def solve_codes(self, parts: list[Microdata], l: int, algorithm: str, progress: Any = None) -> Release:
+    def solve_codes(self, parts: list[Microdata], l: int, k: int, algorithm: str, progress: Any = None) -> Release:
         """A release of codes: what :meth:`solve` does but for the table."""
-        options = self._options(algorithm, progress) | {"seed": self.solving.seed, "protect": self.asking.protect or []}
+        options = self._options(algorithm, progress) | {"k": k, "seed": self.solving.seed, "protect": self.asking.protect or []}
         if any(name not in self.coarse for name in self.trees) and get(algorithm).generalises:
             options["nodes"] = True
         if self.unit is not None:

@@ -25,6 +25,7 @@ __all__ = [
     "Publishing",
     "Reading",
     "Saying",
+    "Size",
     "Solving",
     "Whose",
     "flat",
@@ -35,7 +36,8 @@ INPUT = f"{ENDINGS}; '-' for standard input, a folder or a pattern for Parquet f
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=f"The table: {INPUT} Several are read as one if all are Parquet.")]
 File = Annotated[str, typer.Argument(metavar="FILE", help=f"The table: {INPUT}")]
 Algorithm = Annotated[str, typer.Option("-a", "--algorithm", help="See 'ldiv algorithms'.")]
-Hardness = Annotated[int, typer.Option("-l", help="At most 1/l of a group may share a sensitive value.")]
+Hardness = Annotated[int | None, typer.Option("-l", help="At most 1/l of a group may share a sensitive value; left out where there is none.")]
+Size = Annotated[int, typer.Option("-k", help="The least size of a group, in rows; with --unit, in persons.")]
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class Columns:
     """Which columns are what."""
 
     qi: Annotated[list[str], typer.Option("-q", "--qi", help="A quasi-identifier column; repeat for each.")]
-    sensitive: Annotated[list[str], typer.Option("-s", "--sensitive", help="A sensitive column; repeat for each, all are protected.")]
+    sensitive: Annotated[
+        list[str] | None, typer.Option("-s", "--sensitive", help="A sensitive column; repeat for each, all are protected. Without, only -k is kept.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +191,8 @@ def _words(group: Any) -> Iterator[str]:
                 yield f"{name}{divider}{PurePath(path).name}" if entry.name == "hierarchy" else str(one)  # folders of this machine stay here
 
 
-def repeat(files: list[str], columns: Columns, l: int, output: str, algorithm: str, *groups: Any) -> str:
+def repeat(files: list[str], columns: Columns, l: int | None, k: int, output: str, algorithm: str, *groups: Any) -> str:
     """The shell command that makes a release again."""
     words = [word for group in groups for word in _words(group)]
-    return shlex.join(["ldiv", "anonymize", *files, *_words(columns), "-l", str(l), "-o", output, "--algorithm", algorithm, *words])
+    hard = [*([] if l is None else ["-l", str(l)]), *(["-k", str(k)] if k > 1 else [])]
+    return shlex.join(["ldiv", "anonymize", *files, *_words(columns), *hard, "-o", output, "--algorithm", algorithm, *words])

@@ -11,8 +11,9 @@ from ldiv.api import DEFAULT_ALGORITHM
 from ldiv.cli.anonymize import bound_of, facts, trail
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Solving, Whose, repeat
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Size, Solving, Whose, repeat
 from ldiv.errors import InputError
+from ldiv.privacy.requirement import asked
 from ldiv.report import save as save_report
 from ldiv.table.files import Outputs, descriptor
 
@@ -22,7 +23,6 @@ __all__ = ["report_command"]
 def report_command(
     file: Files,
     columns: Columns,
-    l: Hardness,
     output: Annotated[str, typer.Option("-o", "--output", help="Where the page goes (.html); '-' for standard output.")],
     solving: Solving,
     asking: Asking,
@@ -30,9 +30,12 @@ def report_command(
     publishing: Publishing,
     reading: Reading,
     saying: Saying,
+    l: Hardness = None,
+    k: Size = 1,
     algorithm: Algorithm = DEFAULT_ALGORITHM,
 ) -> None:
     """What a release of FILE would be like, as one HTML page; no release is written."""
+    asked(bool(columns.sensitive), l, k)
     voice = Voice(saying.quiet)
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, [algorithm], whose)
@@ -45,8 +48,8 @@ def report_command(
         source.read()
         request.fit()
         with voice.progress(f"anonymizing with {algorithm}", solving.time_limit) as progress:
-            release = request.solve(l, algorithm, progress, publishing)
-        again = repeat([Path(name).name for name in file], columns, l, "RELEASE.csv", algorithm, solving, asking, whose, publishing, reading)
+            release = request.solve(l, k, algorithm, progress, publishing)
+        again = repeat([Path(name).name for name in file], columns, l, k, "RELEASE.csv", algorithm, solving, asking, whose, publishing, reading)
         save_report(release, target.staged, {**trail(file, release), "command": again}, original=request.original())
         outputs.commit()
     if saying.json:

@@ -9,9 +9,10 @@ import typer
 
 from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
-from ldiv.cli.options import Columns, File, Hardness, Reading, Saying, Whose
+from ldiv.cli.options import Columns, File, Hardness, Reading, Saying, Size, Whose
 from ldiv.cli.words import hierarchy_of, pairs
 from ldiv.errors import InputError
+from ldiv.privacy.requirement import asked
 from ldiv.privacy.verify import verify
 from ldiv.table.files import Format, format_of_name
 
@@ -32,11 +33,11 @@ def verify_command(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="The table that was released.")],
     released: File,
     columns: Columns,
-    l: Hardness,
     whose: Whose,
     reading: Reading,
     saying: Saying,
-    k: Annotated[int, typer.Option("-k", help="The least size of a group.")] = 1,
+    l: Hardness = None,
+    k: Size = 1,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
     hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE whose texts may stand in place of values; repeat for each.")] = None,
 ) -> None:
@@ -49,6 +50,7 @@ def verify_command(
         raise InputError("--numeric and --text do not apply: cells are compared as they stand")
     if (reading.missing_qi, reading.missing_sensitive) != ("value", "error"):
         raise InputError("--missing-qi and --missing-sensitive do not apply: a missing value is compared like any other")
+    l, k = asked(bool(columns.sensitive), l, k)
     voice = Voice(saying.quiet)
     before = Source([source], reading, columns, voice, others=[released])
     before.read(writes_text=True, typed=False)
@@ -61,7 +63,7 @@ def verify_command(
         if name not in before.qi:
             raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, before.qi))}")
         trees[name] = hierarchy_of(path, name, before.limit)
-    verdict = verify(before.table, after.table, before.qi, before.sensitive, l, k=k, star=star, hierarchies=trees, unit=whose.unit)
+    verdict = verify(before.table, after.table, before.qi, before.sensitive or None, l, k=k, star=star, hierarchies=trees, unit=whose.unit)
     if saying.json:
         facts: dict[str, Any] = {
             name: getattr(verdict, name)

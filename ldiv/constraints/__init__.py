@@ -24,8 +24,8 @@ from ldiv.constraints.persons import compose_persons
 from ldiv.constraints.protected import solve_protected
 from ldiv.constraints.several import Component, check_each, joined, spread
 from ldiv.errors import InputError
-from ldiv.privacy.eligibility import require_eligible
-from ldiv.privacy.principles import Frequency, Principle
+from ldiv.privacy.principles import Frequency, KAnonymity, Principle
+from ldiv.privacy.requirement import require_eligible, validate_k
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
@@ -38,6 +38,7 @@ def compose(
     l: int,
     algorithm: Algorithm,
     *,
+    k: int = 1,
     seed: int | None = None,
     protect: Sequence[str] | str = (),
     also: Sequence[Principle] | Principle = (),
@@ -52,6 +53,8 @@ def compose(
     l : int
         Every sensitive column is l-diverse in every group.
     algorithm : Algorithm
+    k : int
+        The least size of a group: kept by the algorithm, or, where it knows no sizes, by merging.
     seed : int, optional
     protect : sequence of str
         Quasi-identifiers that are never starred.
@@ -73,18 +76,23 @@ def compose(
         A combination that no release can satisfy, with the rows and the constraint that stand against it; unknown columns; an algorithm that
         publishes sub-domains.
     """
+    k = validate_k(k)
     cells = [x.contingency if isinstance(x, Microdata) else x for x in tables]
     for c in cells:
         if not isinstance(c, Contingency):
             raise InputError(f"data must be Microdata or a Contingency, not {shown(c)} ({type(c).__name__})")
-        require_eligible(c, l)
+        require_eligible(c, l, k)
     first = cells[0]
     protect, also = protected_names(protect, [domain.name for domain in first.domains]), as_principles(also)
     kept = positions(first.domains, protect)
+    smallest = [KAnonymity(k)] if k > l else []
+    inside = {"k": k} if algorithm.sizes or not smallest else {}
+    if smallest and not inside:
+        refuse_generalising(algorithm, "k=", smallest)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
         refuse_generalising(algorithm, what, given)
     if len(tables) == 1 and not first.n:
-        return Release.verify(algorithm.solve(first, l, seed=seed, **options))
+        return Release.verify(algorithm.solve(first, l, **inside, seed=seed, **options))
     principles = list(also)
     whole = first
     codes: list[NDArray[np.int32]] = []
@@ -99,14 +107,18 @@ def compose(
             for principle in [Frequency(l), *also]
             for x, code in zip(microdata, codes, strict=True)
         ]
+    if smallest and (kept or not inside):
+        principles += smallest
     possible(whole, l, kept, principles)
-    release = solve_protected(first, l, algorithm, kept, seed=seed, **options) if kept else algorithm.solve(first, l, seed=seed, **options)
+    options |= inside | {"seed": seed}
+    release = solve_protected(first, l, algorithm, kept, **options) if kept else algorithm.solve(first, l, **options)
     if len(tables) > 1:
         release = spread(release, whole, codes[0])
-    release = Release.verify(enforce(release, principles, protect))
+    release = enforce(release, principles, protect)
+    release = Release.verify(release if release.k == k else replace(release, k=k))
     if len(tables) > 1:
         check_each(release, l, [x.sensitive_domain.name for x in tables], codes)
-        counted = max(star_bound(c, l) for c in cells)  # what each column forces by itself
+        counted = max(star_bound(c, l, k) for c in cells)  # what each column forces by itself
         release = replace(release, info={**release.info, "counted": counted})
     if also:
         release = replace(release, info={**release.info, "also": tuple(map(str, also))})

@@ -131,6 +131,7 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
         release.count,
         l=release.l,
         algorithm=release.algorithm,
+        k=release.k,
         info=after_merging(release.info),
     )
     number = np.repeat(np.arange(again.groups), np.diff(again.indptr))

@@ -22,9 +22,9 @@ from ldiv.constraints.enforce import enforce, possible
 from ldiv.constraints.protected import solve_protected
 from ldiv.constraints.several import joined, spread
 from ldiv.errors import InputError, NotEligibleError
-from ldiv.privacy.eligibility import require_eligible
 from ldiv.privacy.persons import Persons
 from ldiv.privacy.principles import Frequency, Histograms, KAnonymity, Principle
+from ldiv.privacy.requirement import require_eligible, validate_k
 from ldiv.release.form import STAR
 from ldiv.release.release import Release
 from ldiv.table.domain import Domain
@@ -84,6 +84,7 @@ def compose_persons(
     l: int,
     algorithm: Algorithm,
     *,
+    k: int = 1,
     seed: int | None = None,
     protect: Sequence[str] | str = (),
     also: Sequence[Principle] | Principle = (),
@@ -99,6 +100,8 @@ def compose_persons(
     l : int
     algorithm : Algorithm
         One that publishes values and stars.
+    k : int
+        The least number of persons in a group.
     seed : int, optional
         Repeats which of several persons alike in everything goes where.
     protect, also
@@ -118,11 +121,13 @@ def compose_persons(
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
         refuse_generalising(algorithm, what, given)
     refuse_generalising(algorithm, "unit=", True)
+    k = validate_k(k)
+    inside = {"k": k} if algorithm.sizes or k <= l else {}
     kept = positions(tables[0].domains, protect)
     cells = joined([*tables, Microdata(tables[0].codes, persons.code, tables[0].domains, Domain(persons.name, max(persons.count, 1)))])[0].contingency
     if not tables[0].n:
-        return Release.verify(algorithm.solve(cells, l, seed=seed, **options))
-    _require(tables, persons, l)
+        return Release.verify(algorithm.solve(cells, l, **inside, seed=seed, **options))
+    _require(tables, persons, l, k)
     codes, varies = _common(tables[0], persons)
     for j in kept:
         if varies[:, j].any():
@@ -135,10 +140,11 @@ def compose_persons(
     common = _commonest(tables[0], persons)
     by_value = Microdata(codes, common, domains, tables[0].sensitive_domain)
     by_kind = Microdata(codes, kind, domains, Domain(persons.name, kinds))
-    principles = _principles(tables, persons, kind, kinds, l, also)
+    principles = _principles(tables, persons, kind, kinds, l, [*also, KAnonymity(k)] if k > 1 else also)
     possible(by_kind.contingency, l, kept, principles)
     first = by_value.contingency
-    release = solve_protected(first, l, algorithm, kept, seed=seed, **options) if kept else algorithm.solve(first, l, seed=seed, **options)
+    options |= inside | {"seed": seed}
+    release = solve_protected(first, l, algorithm, kept, **options) if kept else algorithm.solve(first, l, **options)
     value_of_kind = np.zeros(kinds, dtype=np.int32)
     value_of_kind[kind] = common
     release = enforce(spread(release, by_kind.contingency, value_of_kind), principles, protect).drawn(seed)
@@ -147,15 +153,17 @@ def compose_persons(
         published[published[:, j] >= domain.size, j] = STAR  # the rows of a person differ
     assert cells.cell_of_row is not None
     group = release.group[persons.code]
-    info: dict[str, Any] = {"counted": max(star_bound(table.contingency, l) for table in tables)}
+    info: dict[str, Any] = {"counted": max(star_bound(table.contingency, l, k) for table in tables)}
     info["varies"] = {name: int(count) for name, count in zip(names, varies.sum(axis=0), strict=True) if count}
     info |= {key: value for key, value in (("protected", tuple(protect)), ("also", tuple(map(str, also)))) if value}
     one = np.ones(len(group), dtype=np.int64)
-    return Release.from_entries(cells, group, cells.cell_of_row, one, l=l, algorithm=algorithm.name, info=info, published=published).verify()
+    return Release.from_entries(cells, group, cells.cell_of_row, one, l=l, k=k, algorithm=algorithm.name, info=info, published=published).verify()
 
 
-def _require(tables: Sequence[Microdata], persons: Persons, l: int) -> None:
+def _require(tables: Sequence[Microdata], persons: Persons, l: int, k: int) -> None:
     """Refuse what no release can keep."""
+    if persons.count < k:
+        raise InputError(f"k must be at most the {persons.count:,} persons of the table, not {k:,}: no group can have so many")
     for table in tables:
         require_eligible(table.contingency, l)
         having = persons.having(table.sensitive, table.m)

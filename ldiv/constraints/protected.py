@@ -35,13 +35,13 @@ def label_of_part(contingency: Contingency, kept: Sequence[int], group: int) -> 
 
 
 def solve_protected(
-    contingency: Contingency, l: int, algorithm: Algorithm, kept: Sequence[int], *, seed: int | None = None, **options: Any
+    contingency: Contingency, l: int, algorithm: Algorithm, kept: Sequence[int], *, k: int = 1, seed: int | None = None, **options: Any
 ) -> Release:
     """Solve each part of the table with equal protected values by itself, on the other attributes.
 
     A group that keeps the protected columns lies within one part, so nothing is lost: the best releases of the parts together are the best
     release that stars no protected column, and so are their bounds, where the algorithm proves one: its prices, side by side, prove it of the whole
-    table's releases that star no protected column (:class:`ldiv.bounds.certificate.Prices`). Every part must be l-eligible: :func:`ldiv.constraints.enforce.possible` says so before.
+    table's releases that star no protected column (:class:`ldiv.bounds.certificate.Prices`). Every part must be l-eligible and have at least k rows: :func:`ldiv.constraints.enforce.possible` says so before.
     """
     c = contingency
     free = [j for j in range(c.d) if j not in kept]
@@ -65,7 +65,7 @@ def solve_protected(
             tuple(c.domains[j] for j in free),
             c.sensitive_domain,
         )
-        release = Release.verify(algorithm.solve(part, l, seed=seed, **options))
+        release = Release.verify(algorithm.solve(part, l, k=k, seed=seed, **options))
         group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
         entries.add(group, cells[release.cell], release.count, release.groups)
         proven = proven or "bound" in release.info
@@ -75,6 +75,6 @@ def solve_protected(
             price[cells] = proof.prices.value
     info: dict[str, Any] = {"protected": tuple(c.domains[j].name for j in kept)}
     if proven:
-        prices = Prices(l, price, most, protected=tuple(kept))
+        prices = Prices(l, price, most, k if k > l else 1, tuple(kept))
         info.update(bound=prove(c, prices, l), prices=prices)  # what parts prove by themselves is rounded up once for each
-    return entries.release(c, l=l, algorithm=algorithm.name, info=info)
+    return entries.release(c, l=l, k=k, algorithm=algorithm.name, info=info)

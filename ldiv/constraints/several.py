@@ -93,6 +93,7 @@ def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Rel
         np.ones(len(cell), dtype=np.int64),
         l=release.l,
         algorithm=release.algorithm,
+        k=release.k,
         info=after_merging(release.info),
     )
 

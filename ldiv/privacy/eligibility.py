@@ -3,172 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
-from ldiv.arguments import L
-from ldiv.errors import InputError, NotEligibleError
+from ldiv.errors import InputError
 from ldiv.privacy.persons import Persons, persons_of
+from ldiv.privacy.requirement import asked, publishable, validate_k
+from ldiv.privacy.violations import CheckReport, Violation, Violations
 from ldiv.table.contingency import Contingency
+from ldiv.table.domain import NO_SENSITIVE
 from ldiv.table.frames import named, open_frame
-from ldiv.table.html import short, table_html
 from ldiv.table.microdata import Microdata
 
-WORST = 10  # violations that a notebook shows
-
-__all__ = ["CheckReport", "Violation", "Violations", "as_microdata", "check", "max_l", "one_by_one", "require_eligible", "validate_l"]
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A QI-group that is not l-eligible.
-
-    Attributes
-    ----------
-    group : dict
-        The published QI values, by column.
-    rows : int
-        Size of the group.
-    value : object
-        Its most frequent sensitive value.
-    count : int
-        Rows with that value.
-    allowed : int
-        How many there may be, ``floor(rows / l)``.
-    excess : int
-        How many too many.
-    sensitive : object
-        The sensitive column.
-    what : {"rows", "persons"}
-        What `rows`, `count` and `allowed` count.
-    """
-
-    group: dict[str, Any]
-    rows: int
-    value: Any
-    count: int
-    allowed: int
-    sensitive: Any = None
-    what: str = "rows"
-
-    @property
-    def excess(self) -> int:
-        return self.count - self.allowed
-
-
-class Violations(Sequence[Violation]):
-    """Violations, worst first, each made when it is looked at: a table whose rows all differ has one a row."""
-
-    def __init__(self, excess: NDArray[np.int64], made: Callable[[int], Violation]) -> None:
-        self._order = np.argsort(-excess, kind="stable")
-        self._made = made
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    @overload
-    def __getitem__(self, at: int) -> Violation: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Violation]: ...
-    def __getitem__(self, at: int | slice) -> Violation | list[Violation]:
-        if isinstance(at, slice):
-            return [self._made(int(k)) for k in self._order[at]]
-        return self._made(int(self._order[at]))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} violations{f', the worst {short(self[0], 300)}' if len(self) else ''}>"
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """The verdict of :func:`check`; true where the table is l-diverse.
-
-    Attributes
-    ----------
-    ok : bool
-    l : int
-    max_l : int
-        The largest l for which the table is l-diverse; 0 for a table without rows.
-    groups : int
-        Number of QI-groups.
-    rows : int
-    violations : sequence of Violation
-        The groups that are not l-eligible, worst first; each is made when it is looked at.
-    persons : int, optional
-        How many persons the rows belong to, where `unit` said so.
-    """
-
-    ok: bool
-    l: int
-    max_l: int
-    groups: int
-    rows: int
-    violations: Sequence[Violation] = field(repr=False)
-    persons: int | None = None
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __repr__(self) -> str:
-        whose = f" of {self.persons:,} persons" if self.persons is not None else ""
-        verdict = (
-            f"{self.l}-diverse" if self.ok else f"not {self.l}-diverse, {len(self.violations):,} violation{'s' if len(self.violations) != 1 else ''}"
-        )
-        return f"<CheckReport {verdict}: {self.rows:,} rows{whose}, {self.groups:,} groups, l-diverse up to {self.max_l}>"
-
-    def _repr_html_(self) -> str:
-        """The verdict and the worst groups, for notebooks."""
-        rows = [
-            (
-                ", ".join(f"{short(name, 20)}={short(value, 20)}" for name, value in v.group.items()),
-                v.sensitive,
-                v.value,
-                f"{v.count:,} of {v.rows:,} {v.what}",
-                v.allowed,
-            )
-            for v in self.violations[:WORST]
-        ]
-        more = len(self.violations) - len(rows)
-        return table_html(
-            f"{'yes' if self.ok else 'no'}: l-diverse up to l = {self.max_l}, asked {self.l}; {self.rows:,} rows, {self.groups:,} groups",
-            ["group", "sensitive", "value", "have it", "allowed"] if rows else [],
-            rows,
-            f"and {more:,} more" if more else "",
-        )
-
-
-def validate_l(l: Any) -> int:
-    """l as an int, or a clear refusal."""
-    return int(L.check(l))
-
-
-def require_eligible(contingency: Contingency, l: int) -> None:
-    """Raise NotEligibleError where no l-diverse release of the table exists."""
-    histogram = contingency.histogram
-    rows = int(histogram.sum())
-    pillar = int(np.argmax(histogram)) if len(histogram) else 0
-    if len(histogram) and rows < l * int(histogram[pillar]):
-        seen = int(np.count_nonzero(histogram))
-        raise NotEligibleError(contingency.sensitive_domain.label(pillar), int(histogram[pillar]), rows, l, values=seen)
+__all__ = ["CheckReport", "Violation", "Violations", "as_microdata", "check", "max_l", "one_by_one"]
 
 
 def check(
     frame: Any,
     qi: Sequence[str] | None = None,
     sensitive: str | None = None,
-    l: int = 2,
+    l: int | None = None,
     *,
+    k: int = 1,
     missing: str | Mapping[str, str] | None = None,
     unit: Any = None,
 ) -> CheckReport:
-    """Whether a table, as published, is l-diverse: in every QI-group at most ``|Q|/l`` rows share an SA value.
+    """Whether a table, as published, is l-diverse: in every QI-group at most ``|Q|/l`` rows share an SA value, and there are at least k.
 
     A star is an ordinary published value here, so the output of any tool can be judged; groups are the rows with equal
     published QI values.
@@ -177,9 +41,11 @@ def check(
     ----------
     frame : DataFrame, Table, dict of arrays, Microdata, or Contingency
     qi, sensitive : columns
-        Not needed for Microdata and cells; of several sensitive columns each is judged.
-    l : int
-        At least 1.
+        Not needed for Microdata and cells; of several sensitive columns each is judged, of none only k.
+    l : int, default 2
+        At least 1; left out where there is no sensitive column.
+    k : int, default 1
+        The least size of a group, in rows, or in persons where these are counted.
     missing : optional
         As in :meth:`ldiv.Microdata.from_frame`.
     unit : column, optional
@@ -189,7 +55,7 @@ def check(
     Returns
     -------
     CheckReport
-        Truthy when l-diverse; ``.max_l``, ``.groups``, ``.violations``.
+        Truthy when l-diverse and k-anonymous; ``.max_l``, ``.groups``, ``.violations``.
 
     Raises
     ------
@@ -208,14 +74,20 @@ def check(
     >>> bool(report), report.max_l, report.violations[0].group, report.violations[0].excess
     (False, 1, {'Age': '30'}, 1)
     """
-    l = validate_l(l)
+    domain = frame.sensitive_domain if isinstance(frame, (Microdata, Contingency)) else NO_SENSITIVE
+    bare = sensitive is None and domain == NO_SENSITIVE
+    if qi is None and not isinstance(frame, (Microdata, Contingency)):
+        raise InputError("name the columns: qi= and sensitive=")
+    l, k = asked(not bare, 2 if l is None and not bare else l, k)
     persons = None if unit is None else persons_of(frame, unit, [*_columns(frame, qi, "qi"), *_columns(frame, sensitive, "sensitive")])
-    parts = [part for one, name in one_by_one(frame, sensitive) for part in _checked(one, qi, name, l, missing, persons)]
+    parts = [part for one, name in one_by_one(frame, sensitive) for part in _checked(one, qi, name, l, k, missing, persons)]
     first = parts[0]
     found = [part for part in parts if len(part.excess)]
     violations = Violations(np.concatenate([part.excess for part in parts]), lambda k: _located(found, k))
     largest = min(part.largest for part in parts)
-    return CheckReport(not violations, l, largest, first.groups, first.rows, violations, None if persons is None else persons.count)
+    return CheckReport(
+        not violations, l, largest, first.groups, first.rows, violations, None if persons is None else persons.count, k, parts[-1].smallest
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +95,7 @@ class _Part:
     """One sensitive column of a table, judged in rows or in persons: the groups with too many of one value, and how to describe each."""
 
     largest: int
+    smallest: int
     groups: int
     rows: int
     excess: NDArray[np.int64]
@@ -237,28 +110,29 @@ def _located(parts: list[_Part], at: int) -> Violation:
     raise IndexError(at)
 
 
-def _checked(frame: Any, qi: Any, sensitive: Any, l: int, missing: Any, persons: Persons | None) -> Iterator[_Part]:
+def _checked(frame: Any, qi: Any, sensitive: Any, l: int, k: int, missing: Any, persons: Persons | None) -> Iterator[_Part]:
     c = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
-    yield _judged(c, l, *_cells.heights(c.indptr, c.sensitive, c.count, c.m), "rows")
+    yield _judged(c, l, 1 if persons is not None else k, *_cells.heights(c.indptr, c.sensitive, c.count, c.m), "rows")
     if persons is not None:
         counted = persons.counted(c)
-        yield _judged(c, l, counted.size, *counted.heights(c.m), "persons")
+        yield _judged(c, l, k, counted.size, *counted.heights(c.m), "persons")
 
 
-def _judged(c: Contingency, l: int, size: NDArray[np.int64], height: NDArray[np.int64], pillar: NDArray[np.int32], what: str) -> _Part:
-    excess = height - size // l
-    bad = np.flatnonzero(excess > 0)
+def _judged(c: Contingency, l: int, k: int, size: NDArray[np.int64], height: NDArray[np.int64], pillar: NDArray[np.int32], what: str) -> _Part:
+    excess = np.maximum(height - size // l, k - size)
+    bad = np.flatnonzero(~publishable(size, height, l, k))
 
     def made(at: int) -> Violation:
         g = int(bad[at])
         group = {x.name: x.label(int(code)) for x, code in zip(c.domains, c.codes[g], strict=True)}
         value = c.sensitive_domain.label(int(pillar[g]))
-        return Violation(group, int(size[g]), value, int(height[g]), int(size[g] // l), c.sensitive_domain.name, what)
+        return Violation(group, int(size[g]), value, int(height[g]), int(size[g] // l), c.sensitive_domain.name, what, k)
 
-    return _Part(int((size // height).min()) if len(size) else 0, c.groups, c.n, excess[bad], made)
+    largest, smallest = (int((size // height).min()), int(size.min())) if len(size) else (0, 0)
+    return _Part(largest, smallest, c.groups, c.n, excess[bad], made)
 
 
-def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[str, str] | None = None, unit: Any = None) -> int:
+def max_l(frame: Any, sensitive: str | None = None, *, k: int = 1, missing: str | Mapping[str, str] | None = None, unit: Any = None) -> int:
     """The largest l for which an l-diverse release of the table exists: ``floor(n / h)``, h the commonest value's count.
 
     Parameters
@@ -266,6 +140,8 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     frame : DataFrame, Table, dict of arrays, Microdata, or Contingency
     sensitive : column or sequence of columns
         Not needed for Microdata and cells; of several the one that allows least decides.
+    k : int, default 1
+        The least size of a group: no release has one where the table has fewer rows (or persons).
     missing : optional
         As in :meth:`ldiv.Microdata.from_frame`.
     unit : column, optional
@@ -274,7 +150,7 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     Returns
     -------
     int
-        0 for a table without rows.
+        0 for a table without rows, or with fewer than k.
 
     Raises
     ------
@@ -292,12 +168,13 @@ def max_l(frame: Any, sensitive: str | None = None, *, missing: str | Mapping[st
     2
     """
     persons = None if unit is None else persons_of(frame, unit, _columns(frame, sensitive, "sensitive"))
-    return min(_max_l_of_one(part, name, missing, persons) for part, name in one_by_one(frame, sensitive))
+    k = validate_k(k)
+    return min(_max_l_of_one(part, name, k, missing, persons) for part, name in one_by_one(frame, sensitive))
 
 
-def _max_l_of_one(frame: Any, sensitive: Any, missing: Any, persons: Persons | None) -> int:
+def _max_l_of_one(frame: Any, sensitive: Any, k: int, missing: Any, persons: Persons | None) -> int:
     if isinstance(frame, Contingency):
-        return int(frame.n // frame.histogram.max()) if frame.n else 0
+        return int(frame.n // frame.histogram.max()) if frame.n >= k else 0
     if isinstance(frame, Microdata):
         target, m = frame.sensitive, frame.m
     else:
@@ -306,7 +183,7 @@ def _max_l_of_one(frame: Any, sensitive: Any, missing: Any, persons: Persons | N
         target, domain = Microdata.read_sensitive(frame, sensitive, missing)
         m = domain.size
     histogram = _cells.tally(target, m)
-    if not len(target):
+    if (len(target) if persons is None else persons.count) < k:
         return 0
     largest = int(len(target) // histogram.max())
     return largest if persons is None else min(largest, persons.count // int(persons.having(target, m).max()))
@@ -331,6 +208,6 @@ def as_microdata(frame: Any, qi: Any, sensitive: str | None, missing: Any) -> Mi
     """The table as Microdata, whatever it is."""
     if isinstance(frame, Microdata):
         return frame
-    if qi is None or sensitive is None:
+    if qi is None:
         raise InputError("name the columns: qi= and sensitive=")
     return Microdata.from_frame(frame, qi, sensitive, missing=missing, keep=False)

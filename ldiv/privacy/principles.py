@@ -17,6 +17,7 @@ from ldiv.arguments import ALPHA, DISTANCE, STRENGTH, Argument, C, K, L
 from ldiv.privacy.eligibility import as_microdata, one_by_one
 from ldiv.privacy.persons import Persons, persons_of
 from ldiv.table.contingency import Contingency
+from ldiv.table.domain import NO_SENSITIVE
 from ldiv.table.ranking import rank_rows
 
 __all__ = [
@@ -240,7 +241,7 @@ def audit(
     ----------
     frame : any table that :func:`ldiv.check` takes
     qi, sensitive : columns
-        Of several sensitive columns the weakest value of each.
+        Of several sensitive columns the weakest value of each; of none only ``k`` and ``unique``.
     c : float, default 2
         For recursive (c, l)-diversity, whose largest l is reported.
     missing : optional
@@ -278,10 +279,20 @@ def audit(
 
 def _audited(frame: Any, qi: Any, sensitive: Any, c: float, missing: Any, persons: Persons | None) -> Iterator[dict[str, float]]:
     contingency = frame if isinstance(frame, Contingency) else as_microdata(frame, qi, sensitive, missing).contingency
-    ordered, m = contingency.sensitive_domain.ordered, contingency.m
+    names = (
+        ("k", "unique")
+        if contingency.sensitive_domain == NO_SENSITIVE
+        else ("k", "l", "distinct_l", "entropy_l", "alpha", "recursive_l", "t", "unique")
+    )
     if not contingency.n:
-        yield dict.fromkeys(("k", "l", "distinct_l", "entropy_l", "alpha", "recursive_l", "t", "unique"), 0)
+        yield dict.fromkeys(names, 0)
         return
+    for found in _audits(contingency, c, persons):
+        yield {name: found[name] for name in names}
+
+
+def _audits(contingency: Contingency, c: float, persons: Persons | None) -> Iterator[dict[str, float]]:
+    ordered, m = contingency.sensitive_domain.ordered, contingency.m
     yield _audit_one(Histograms(contingency.indptr, contingency.sensitive, contingency.count, contingency.histogram, ordered), m, c)
     if persons is not None:
         counted = persons.counted(contingency)

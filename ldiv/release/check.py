@@ -22,8 +22,10 @@ def complete(contingency: Contingency, cell: NDArray[np.int32], count: NDArray[n
         raise UnsafeReleaseError(f"{algorithm}: the release does not hold every row exactly once")
 
 
-def eligible(contingency: Contingency, size: NDArray[np.int64], height: NDArray[np.int64], pillar: NDArray[np.int32], l: int, algorithm: str) -> None:
-    """Every QI-group is l-eligible; quotients are compared, since l times a height may pass 64 bits."""
+def eligible(
+    contingency: Contingency, size: NDArray[np.int64], height: NDArray[np.int64], pillar: NDArray[np.int32], l: int, algorithm: str, k: int = 1
+) -> None:
+    """Every QI-group is l-eligible and has at least k rows; quotients are compared, since l times a height may pass 64 bits."""
     bad = np.flatnonzero(size // l < height)
     if len(bad):
         g = bad[0]
@@ -31,6 +33,8 @@ def eligible(contingency: Contingency, size: NDArray[np.int64], height: NDArray[
             f"{algorithm}: {len(bad)} QI-groups are not {l}-eligible, the first with {size[g]} rows of which "
             f"{height[g]} have sensitive value {contingency.sensitive_domain.label(int(pillar[g]))!r}"
         )
+    if len(size) and int(size.min()) < k:
+        raise UnsafeReleaseError(f"{algorithm}: {int(np.count_nonzero(size < k))} QI-groups have fewer than {k} rows, the smallest {int(size.min())}")
 
 
 def truthful(

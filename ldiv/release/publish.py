@@ -36,7 +36,6 @@ def publish(
     star_is_null: bool = False,
     seed: int | None = None,
     hierarchies: Mapping[Any, Any] | None = None,
-    k: int = 1,
     persons: Persons | None = None,
 ) -> Release:
     """The same release with its published table, which has been verified against the source.
@@ -90,7 +89,9 @@ def publish(
         if domain.ordered and domain.labels and isinstance(domain.labels[0], str):
             orders[domain.name] = domain.labels
     unit = persons.name if persons is not None else None
-    verdict = verify(original, frame, names, list(sensitive), release.l, k=k, star=star, hierarchies=trees, orders=orders, rows=rows, unit=unit)
+    verdict = verify(
+        original, frame, names, list(sensitive) or None, release.l, k=release.k, star=star, hierarchies=trees, orders=orders, rows=rows, unit=unit
+    )
     if not verdict:
         raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, {verdict}")
     if rows is None and not verdict.in_order:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
 import ldiv._kernels.release as _release
-from ldiv.arguments import MOST_ROWS, MOST_VALUES, L, shown
+from ldiv.arguments import MOST_ROWS, MOST_VALUES, K, L, shown
 from ldiv.bounds.certificate import Certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.errors import InputError, LdivError
+from ldiv.privacy.requirement import promise
 from ldiv.release.check import complete, eligible, truthful
 from ldiv.release.decoding import changes_of
 from ldiv.release.facts import Phases, Proof, phases_of, proof_of
@@ -60,6 +61,8 @@ class Release:
         Empty tuples for a suppression release.
     info : dict
         What the algorithm reports of its run; see its documentation.
+    k : int
+        The least size of a group, as it was asked for.
     draw : int
         Which of a cell's rows go to which group: fresh randomness, or what a seed gives. Whoever knows it can tell which of several
         candidates a starred row is, so it is a secret and printed nowhere.
@@ -79,6 +82,7 @@ class Release:
     subdomains: tuple[tuple[Subdomain, ...], ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict, repr=False)
     star: str | None = "*"
+    k: int = 1
     draw: int = field(default_factory=lambda: secrets.randbits(128), repr=False)
     publication: Publication | None = field(default=None, repr=False)
     _sealed: tuple[Any, ...] = field(default=(), repr=False)  # what was looked at, so that a copy with another star need not be
@@ -88,6 +92,7 @@ class Release:
         if len(self._sealed) != len(parts) or any(a is not b for a, b in zip(self._sealed, parts, strict=True)):
             self._look()
         object.__setattr__(self, "l", int(L.check(self.l)))
+        object.__setattr__(self, "k", int(K.check(self.k)))
         if not isinstance(self.algorithm, str) or not isinstance(self.info, Mapping):
             raise InputError(f"algorithm must be a str and info a mapping, not {shown(self.algorithm)} and {shown(self.info)}")
 
@@ -118,6 +123,7 @@ class Release:
         *,
         l: int,
         algorithm: str,
+        k: int = 1,
         info: Mapping[str, Any] | None = None,
         published: NDArray[np.int32] | None = None,
         subdomains: Sequence[Sequence[Subdomain]] | None = None,
@@ -181,7 +187,7 @@ class Release:
         seal(published, starts)
         if cell is not given:  # made here
             seal(cell, count)
-        return cls(contingency, published, starts, cell, count, l, algorithm, kinds, dict(info or {}))
+        return cls(contingency, published, starts, cell, count, l, algorithm, kinds, dict(info or {}), k=k)
 
     # -- shape ---------------------------------------------------------------------------------------------------
 
@@ -216,6 +222,11 @@ class Release:
     def _heights(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
         c = self.contingency
         return _cells.heights(self.indptr, c.sensitive[self.cell], self.count, c.m)
+
+    @property
+    def promise(self) -> str:
+        """What every group keeps, in words: ``"3-diverse"``, ``"3-diverse and 5-anonymous"``, ``"5-anonymous"``."""
+        return promise(self.l, self.k)
 
     @property
     def max_l(self) -> int:
@@ -310,7 +321,7 @@ class Release:
         """
         if not self.is_suppression:
             raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
-        counted = max(star_bound(self.contingency, self.l), self.info.get("counted", 0))
+        counted = max(star_bound(self.contingency, self.l, self.k), self.info.get("counted", 0))
         if (proof := self.proof) is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
             return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
         return Certificate(self.cost, counted, "counting")
@@ -324,7 +335,7 @@ class Release:
     # -- safety and decoding ---------------------------------------------------------------------------------------
 
     def verify(self) -> Release:
-        """Check that every row is published once, truthfully, in an l-eligible group; returns self.
+        """Check that every row is published once, truthfully, in an l-eligible group of at least k rows; returns self.
 
         Raises
         ------
@@ -333,7 +344,7 @@ class Release:
         """
         c = self.contingency
         self._hold_every_row()
-        eligible(c, *self._heights, self.l, self.algorithm)
+        eligible(c, *self._heights, self.l, self.algorithm, self.k)
         truthful(c, self.published, self.indptr, self.cell, self.subdomains, self.algorithm)
         return self
 
@@ -391,7 +402,7 @@ class Release:
         d, n = self.d, self.n
         cells = max(n * d, 1)
         lines = [
-            f"{self.l}-diverse release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
+            f"{self.promise} release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
             f"stars {self.stars:,} ({100 * self.stars / cells:.2f} % of QI cells), "
             f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
         ]
@@ -410,10 +421,10 @@ class Release:
         """A small table for notebooks."""
         rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
         rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
-        return table_html(f"{self.l}-diverse release by {self.algorithm}", [], rows)
+        return table_html(f"{self.promise} release by {self.algorithm}", [], rows)
 
     def __repr__(self) -> str:
         return (
-            f"<Release {self.algorithm} l={self.l}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
+            f"<Release {self.algorithm} l={self.l}{f', k={self.k}' if self.k > 1 else ''}: {self.n:,} rows, {self.groups:,} groups, {self.stars:,} stars, "
             f"{self.suppressed_rows:,} rows with a star>"
         )

@@ -20,6 +20,7 @@ from ldiv.privacy.principles import Histograms
 from ldiv.release.measures import kl_divergence, ncp
 from ldiv.release.release import Release
 from ldiv.report.sensitive import Part, parts_of
+from ldiv.table.domain import NO_SENSITIVE
 from ldiv.table.files import atomic
 from ldiv.table.microdata import Microdata
 from ldiv.table.text import text_of
@@ -86,11 +87,13 @@ def _content(release: Release, request: dict[str, Any], original: Microdata | No
     rows = max(release.n, 1)
     starred = [{"name": str(name), "count": stars, "share": stars / rows} for name, stars in release.stars_by_attribute.items()]
     persons = release.publication.persons if release.publication is not None else None
+    bare = parts[0].name == NO_SENSITIVE.name
     return {
         "made": f"ldiv {__version__}, Python {platform.python_version()}, numpy {np.__version__}, {_today()}",
         "release": release,
         "names": ", ".join(str(part.name) for part in parts),
         "asked": _asked(release),
+        "bare": bare,
         "persons": persons,
         "request": {k: v for k, v in request.items() if k != "command"},
         "command": request.get("command"),
@@ -105,7 +108,7 @@ def _content(release: Release, request: dict[str, Any], original: Microdata | No
         ],
         "written": written,
         **_use(release, original),
-        "risk": _risk(release, parts),
+        "risk": _risk(release, parts)[: -2 if bare else None],
     }
 
 

@@ -13,6 +13,7 @@ from ldiv.privacy.persons import Counted
 from ldiv.privacy.principles import Frequency, Histograms
 from ldiv.release.histograms import histograms
 from ldiv.release.release import Release
+from ldiv.table.domain import NO_SENSITIVE
 
 __all__ = ["Part", "parts_of"]
 
@@ -51,7 +52,7 @@ def parts_of(release: Release) -> list[Part]:
         domain = c.sensitive_domain
         return [Part(domain.name, [domain.label(code) for code in range(domain.size)], before, after, None)]
     found = []
-    for at, name in enumerate(names):
+    for at, name in enumerate(names or [NO_SENSITIVE.name]):
         code, labels = _component([c.sensitive_domain.label(k)[at] for k in range(len(c.sensitive_domain.labels or ()))])
         component = Component(name, code, c.sensitive_domain.ordered, Frequency(release.l))
         counted = None

@@ -12,7 +12,7 @@ from ldiv.arguments import MOST_SENSITIVE, SIZE, WEIGHT, Flag, shown
 from ldiv.errors import InputError
 from ldiv.table.taxonomy import Taxonomy
 
-__all__ = ["Domain"]
+__all__ = ["NO_SENSITIVE", "Domain"]
 
 SHOWN = 4  # labels in a repr
 ORDERED = Flag("ordered")
@@ -93,3 +93,6 @@ class Domain:
             return int(code)
         value = self.labels[code]
         return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+
+
+NO_SENSITIVE = Domain("no sensitive attribute", 1)  # of a table that has none: all rows share one value, which tells nothing

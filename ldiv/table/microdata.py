@@ -16,7 +16,7 @@ from ldiv.table import frames
 from ldiv.table.arrays import seal, whole
 from ldiv.table.coarsening import Hierarchy
 from ldiv.table.contingency import Contingency
-from ldiv.table.domain import Domain
+from ldiv.table.domain import NO_SENSITIVE, Domain
 from ldiv.table.html import short, table_html
 from ldiv.table.text import merge_alike
 
@@ -168,7 +168,7 @@ class Microdata:
     def from_codes(
         cls,
         codes: ArrayLike,
-        sensitive: ArrayLike,
+        sensitive: ArrayLike | None = None,
         sizes: Sequence[int] | None = None,
         *,
         names: Sequence[str] | None = None,
@@ -182,8 +182,8 @@ class Microdata:
         ----------
         codes : array_like of int, shape (n, d)
             QI codes, each in ``0 .. size - 1``.
-        sensitive : array_like of int, shape (n,)
-            SA codes.
+        sensitive : array_like of int, shape (n,), optional
+            SA codes; without, the table is one for k-anonymity alone.
         sizes : sequence of int, length d or d + 1, optional
             Domain sizes, the sensitive attribute's last if given. Default: the largest code seen plus one.
         names : sequence of str, optional
@@ -202,9 +202,12 @@ class Microdata:
             Naming the attribute, row and code that does not fit.
         """
         try:
-            array, target = np.asarray(codes), np.asarray(sensitive)
+            array = np.asarray(codes)
+            target = np.zeros(len(array) if array.ndim else 0, dtype=np.int32) if sensitive is None else np.asarray(sensitive)
         except ValueError as error:
             raise InputError(f"codes must be a table of integers, all rows of one length, and sensitive a list of them: {error}") from None
+        if sensitive is None:
+            sensitive_domain = NO_SENSITIVE
         for name, given in (("sizes", sizes), ("names", names), ("domains", domains)):
             if given is not None and (isinstance(given, (str, bytes)) or not hasattr(given, "__len__")):
                 raise InputError(f"{name} must be a sequence with an entry for each attribute, not {shown(given)}")
@@ -243,7 +246,7 @@ class Microdata:
         cls,
         frame: Any,
         qi: Sequence[str],
-        sensitive: str,
+        sensitive: str | None = None,
         *,
         domains: Mapping[str, Any] | None = None,
         missing: str | Mapping[str, str] | None = None,
@@ -260,8 +263,8 @@ class Microdata:
             Never changed.
         qi : sequence of str
             The quasi-identifier columns.
-        sensitive : str
-            The sensitive column.
+        sensitive : str, optional
+            The sensitive column; without, the table is one for k-anonymity alone.
         domains : mapping of str to int, sequence of values, or Domain, optional
             What is known of a column beyond what is seen: how many values it can take, or which.
         missing : {"value", "error"} or mapping with keys "qi" and "sensitive", optional
@@ -302,7 +305,9 @@ class Microdata:
         for j, name in enumerate(qi):
             packed[:, j], domain = _encode(source, name, policy["qi"], "qi", declared.get(name))
             found.append(domain)
-        target, sensitive_domain = _encode(source, sensitive, policy["sensitive"], "sensitive", declared.get(sensitive))
+        target, sensitive_domain = np.zeros(source.rows, dtype=np.int32), NO_SENSITIVE
+        if sensitive is not None:
+            target, sensitive_domain = _encode(source, sensitive, policy["sensitive"], "sensitive", declared.get(sensitive))
         seal(packed, target)
         return cls(packed, target, tuple(found), sensitive_domain, source.snapshot() if keep else None)
 
@@ -354,12 +359,12 @@ def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
     return policy
 
 
-def _check_columns(source: frames.Source, qi: Sequence[str], sensitive: str, declared: Mapping[str, Any]) -> None:
+def _check_columns(source: frames.Source, qi: Sequence[str], sensitive: str | None, declared: Mapping[str, Any]) -> None:
     columns = source.columns
     doubled = sorted({str(c) for c in columns if list(columns).count(c) > 1}) if len(set(columns)) < len(columns) else []
     if doubled:
         raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
-    for name in [*qi, sensitive, *declared]:
+    for name in [*qi, *([] if sensitive is None else [sensitive]), *declared]:
         if name not in columns:
             raise source.lacks(name)
     if not qi:
@@ -367,7 +372,7 @@ def _check_columns(source: frames.Source, qi: Sequence[str], sensitive: str, dec
     twice = [name for name in qi if list(qi).count(name) > 1]
     if twice:
         raise InputError(f"column {twice[0]!r} is named twice in qi")
-    if sensitive in qi:
+    if sensitive is not None and sensitive in qi:
         raise InputError(f"column {sensitive!r} cannot be both a quasi-identifier and the sensitive attribute")
 
 

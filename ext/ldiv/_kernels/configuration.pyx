@@ -1,11 +1,13 @@
 """The configuration dual: with a price a cell, every group's best whole l-eligible set, exactly."""
 
+from ldiv._kernels.publishable cimport rows_for
 from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
 
 cdef double NEVER = -1e300
 cdef double ROUNDING = 1e-6     # stars by which sums in another order may differ
+cdef count_t ANY = <count_t>1 << 62
 
 
 cdef struct Group:
@@ -28,10 +30,6 @@ cdef struct Table:
     count_t k
 
 
-cdef inline count_t rows_for(const Table* table, count_t h) noexcept nogil:
-    return table.l * h if table.l * h > table.k else table.k
-
-
 cdef inline bint pays(double price, double stars) noexcept nogil:
     """Whether a row brings something, or costs nothing where rows have no stars."""
     return price > stars or (stars == 0 and price == 0)
@@ -39,10 +37,10 @@ cdef inline bint pays(double price, double stars) noexcept nogil:
 
 cdef double value_at(Group* group, const Table* table, count_t h, count_t* usage, float* share) noexcept nogil:
     """The profit of the best set of height at most h with at least so many rows as that height takes: rows by falling profit, at most h a value, while
-    they pay or are needed; a row of the group's `forced` cell before all others, if there is one. Adds its rows to `usage` and `share` where these are
+    they pay or are needed (where l is 1, k: every set is 1-eligible, and `h` passes any); a row of the group's `forced` cell before all others, if there is one. Adds its rows to `usage` and `share` where these are
     given. NEVER where there are not so many rows."""
     cdef row_t i = 0
-    cdef count_t taken = 0, take, there, need = rows_for(table, h)
+    cdef count_t taken = 0, take, there, need = table.k if table.l == 1 else rows_for(table.l, table.k, h)
     cdef double value = 0
     cdef index_t c
     cdef code_t v
@@ -94,6 +92,8 @@ cdef count_t best_height(Group* group, const Table* table, count_t guess) noexce
     concave in the height (a flow whose bounds are linear in it, whole where it is whole): gallop from the guess until it stops rising (or, downwards,
     until it rises), then halve."""
     cdef count_t stride = 1, lower, upper, h
+    if table.l == 1:                                # no height is too much
+        return ANY
     if rises(group, table, guess):
         lower = guess
         while rises(group, table, lower + stride):

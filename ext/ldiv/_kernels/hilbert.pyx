@@ -81,9 +81,10 @@ def curve_keys(const code_t[:, ::1] codes not None, int bits):
 
 
 cdef class Grouping:
-    """Rows in curve order, one bucket a value; groups of l rows of l distinct values from the heads of the buckets.
+    """Rows in curve order, one bucket a value; sets of l rows of l distinct values from the heads of the buckets, and as many of them in a row as make
+    k rows a group.
 
-    Grouping(column, column_indptr, position, count, histogram, l): the cells by SA value in curve order, their positions, their rows. Groups of the
+    Grouping(column, column_indptr, position, count, histogram, l, k): the cells by SA value in curve order, their positions, their rows. Sets of the
     same cells in a row are one entry a cell, so that neither time nor space grows with the rows of a cell.
     """
     cdef const index_t[::1] column
@@ -93,13 +94,14 @@ cdef class Grouping:
     cdef row_t[::1] head                   # value -> its first cell with rows left
     cdef InvertedList values                  # values by rows left, one "group"
     cdef count_t l
+    cdef count_t k
     cdef readonly object group             # the outcome: entries (group, cell, rows)
     cdef readonly object cell
     cdef readonly object rows
 
     def __init__(self, const index_t[::1] column not None, const row_t[::1] column_indptr not None,
                  const index_t[::1] position not None, const count_t[::1] count not None,
-                 const count_t[::1] histogram not None, count_t l):
+                 const count_t[::1] histogram not None, count_t l, count_t k=1):
         m = histogram.shape[0]
         n = int(np.sum(histogram))
         if n // l < int(np.max(histogram, initial=0)):
@@ -110,7 +112,7 @@ cdef class Grouping:
         self.values = InvertedList(
             np.array([0, m], dtype=np.int64), np.array(histogram), np.array([n]), np.array([int(np.max(histogram, initial=0))])
         )
-        self.l = l
+        self.l, self.k = l, k
 
     cdef inline index_t take(self, code_t v, count_t many) except -1 nogil:
         """Rows of value v, the next on the curve, of one cell; returns the cell."""
@@ -127,7 +129,7 @@ cdef class Grouping:
     cdef inline count_t key(self, code_t v, code_t m) except -1 nogil:
         return <count_t>self.position[self.column[self.head[v]]] * m + v
 
-    cdef count_t alike(self, const code_t[::1] taken, row_t length, const index_t[::1] last, index_t number, count_t rows) except -1 nogil:
+    cdef count_t alike(self, const code_t[::1] taken, row_t length, const index_t[::1] last, index_t turn, count_t rows) except -1 nogil:
         """How many groups from here on take the next row of the same l cells: while none runs out, two groups' rows are left, and no value that is
         left out becomes one that must be taken.
 
@@ -141,7 +143,7 @@ cdef class Grouping:
             c = self.column[self.head[taken[k]]]
             if self.left[c] < many:
                 many = self.left[c]
-        while i >= 0 and last[self.values.order[i]] == number:
+        while i >= 0 and last[self.values.order[i]] == turn:
             i -= 1
         if i >= 0:
             others = self.values.count[self.values.order[i]]
@@ -152,7 +154,7 @@ cdef class Grouping:
         return many if many < others else others
 
     def run(self):
-        """Form all groups. O((cells + m) l log m), at most O(n log m).
+        """Form all groups; with fewer than k rows in all, one. O((cells + m) l log m), at most O(n log m).
 
         A value v must be in the next group if l * c_v > N - l (c_v of the N rows left): the rest would not be l-eligible without.
         As l * c_v <= N always, such a v has c_v = floor(N / l): it is a pillar. There can be more than l of them; then all are taken,
@@ -161,7 +163,8 @@ cdef class Grouping:
         cdef code_t m = <code_t>self.head.shape[0], v
         cdef count_t rows = self.values.size[0], needed, many
         cdef row_t written = 0, start, i, j, length = 0, aside, size
-        cdef index_t number = 0, c
+        cdef index_t number = 0, turn = 0, c
+        cdef count_t open_rows = 0          # of the group that does not have k rows yet
         room = int(min(rows, 2 * self.left.shape[0] + 4 * self.l))
         self.group, self.cell, self.rows = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
         cdef index_t[::1] group = self.group, cell = self.cell
@@ -175,6 +178,7 @@ cdef class Grouping:
                 if self.values.count[v] > 0:
                     length = push(heap, length, self.key(v, m))
             while rows > 0:
+                turn += 1
                 start = written
                 aside = 0
                 needed = self.l
@@ -197,16 +201,16 @@ cdef class Grouping:
                         v = self.values.order[i]
                         taken[size] = v
                         size += 1
-                        last[v] = number
+                        last[v] = turn
                         needed -= 1
                 while needed > 0:
                     v = <code_t>(heap[0] % m)
-                    if last[v] != number and heap[0] == self.key(v, m):
+                    if last[v] != turn and heap[0] == self.key(v, m):
                         taken[size] = v
                         size += 1
-                        last[v] = number
+                        last[v] = turn
                         needed -= 1
-                    elif last[v] != number:     # its key is behind
+                    elif last[v] != turn:       # its key is behind
                         heap[0] = self.key(v, m)
                         sift(heap, length, 0)
                         continue
@@ -214,7 +218,9 @@ cdef class Grouping:
                     waiting[aside] = v
                     aside += 1
                 if size == self.l:
-                    many = self.alike(taken, size, last, number, rows)
+                    many = self.alike(taken, size, last, turn, rows)
+                    if open_rows > 0 and many > 1 + (self.k - open_rows - 1) // size:   # no more than the group needs: they may stand alone
+                        many = 1 + (self.k - open_rows - 1) // size
                 for i in range(size):
                     cell[written] = self.take(taken[i], many)
                     count[written] = many
@@ -235,5 +241,13 @@ cdef class Grouping:
                         j -= 1
                     cell[j] = c
                 rows -= many * (written - start)
-                number += 1
+                open_rows += many * (written - start)
+                if open_rows >= self.k:
+                    number += 1
+                    open_rows = 0
+            if open_rows > 0 and number > 0:    # too few for a group: the one before takes them
+                for i in range(written - 1, -1, -1):
+                    if group[i] < number:
+                        break
+                    group[i] = number - 1
         self.group, self.cell, self.rows = self.group[:written], self.cell[:written], self.rows[:written]

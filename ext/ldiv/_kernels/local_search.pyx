@@ -1,5 +1,6 @@
 """Who is published in which group: moves of single rows between l-eligible groups of all patterns."""
 
+from ldiv._kernels.publishable cimport rows_for
 from ldiv._kernels.types cimport count_t, index_t, row_t
 
 import numpy as np
@@ -8,15 +9,17 @@ cdef enum:
     LOOK = 1024         # places of each finer pattern in which partners are sought before a row looks elsewhere
     GLANCE = 32         # the same while rebuilding
     SPAN = 8192         # cells of the largest group that is rebuilt
-    LAYER = 64          # rows that one rebuilding takes out at the most
+    LAYER = 64          # rows that one rebuilding takes out at the most, or two smallest groups where these are larger
+    LARGEST = 512       # and never more
+    COMPANY = 4096      # partners that a row finds at the most, where that is not what l needs
     BLINK = 20          # one offer in so many is overlooked while rebuilding
     MORE = 3            # a rebuilding takes layers out of at most so many groups
 
 
 cdef class LocalSearch:
-    """Whole rows of cells given to the groups of patterns. Every group is l-eligible between calls.
+    """Whole rows of cells given to the groups of patterns. Every group is l-eligible and has at least k rows, or none, between calls.
 
-    LocalSearch(item, offset, group_of_item, indptr, stars, finer, cells, bounds, given, rows, left, l)
+    LocalSearch(item, offset, group_of_item, indptr, stars, finer, cells, bounds, given, rows, left, l, k)
 
     `item[p, c]` is where cell c falls in pattern p, within the pattern; items and groups are numbered over all patterns from offset[p].
     `cells[p]` lists the cells by item, `bounds[group]` says where a group's stand. `finer[p, q]` says that q keeps all that p keeps.
@@ -35,6 +38,8 @@ cdef class LocalSearch:
     cdef count_t[::1] size
     cdef count_t[::1] height
     cdef count_t l
+    cdef count_t k
+    cdef count_t company                    # partners that a row may need
     cdef row_t looked                       # places looked at, a deterministic measure of time
     cdef row_t[:, ::1] loan                 # scratch: the partners found, as (pattern, cell)
     cdef row_t[::1] cursor                  # group -> where the next search for partners starts
@@ -51,21 +56,23 @@ cdef class LocalSearch:
                  const index_t[::1] group_of_item not None, const row_t[::1] indptr not None,
                  const index_t[::1] stars not None, const signed char[:, ::1] finer not None,
                  const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not None, count_t[::1] given not None,
-                 index_t[:, ::1] rows not None, count_t[::1] left not None, count_t l):
+                 index_t[:, ::1] rows not None, count_t[::1] left not None, count_t l, count_t k=1):
         self.item, self.offset, self.group_of_item, self.indptr = item, offset, group_of_item, indptr
         self.stars, self.finer, self.cells, self.bounds = stars, finer, cells, bounds
-        self.given, self.rows, self.left, self.l = given, rows, left, l
+        self.given, self.rows, self.left, self.l, self.k = given, rows, left, l, k
+        self.company = max(l, min(k, COMPANY))
         self.size = np.add.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
         self.height = np.maximum.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
-        self.loan = np.empty((l + 1, 2), dtype=np.int64)
+        self.loan = np.empty((self.company + 1, 2), dtype=np.int64)
         self.cursor = np.zeros(len(indptr) - 1, dtype=np.int64)
         self.cost = int(np.asarray(rows).sum(axis=1) @ np.asarray(stars))
-        # Of one rebuilding: each row of the layer is taken out and put back once, with at most l - 1 partners that leave and enter, and one attempt
+        # Of one rebuilding: each row of the layer is taken out and put back once, with fewer than `company` partners that leave and enter, and one attempt
         # that fails enters all of these and takes them back.
-        self.journal = np.empty((2 * (LAYER + 4) * (l + 1), 3), dtype=np.int64)
+        layer = max(LAYER, min(2 * k, LARGEST)) if k > l else LAYER
+        self.journal = np.empty((2 * (layer + 4) * (self.company + 1), 3), dtype=np.int64)
         self.writing, self.written = False, 0
         self.step = max(1, int(np.asarray(stars).max()) // (4 * len(stars)))
-        self.layer = np.empty(LAYER, dtype=np.int64)
+        self.layer = np.empty(layer, dtype=np.int64)
 
     cdef inline row_t at(self, Py_ssize_t p, row_t c) except -1 nogil:
         """The item of a cell in a pattern."""
@@ -157,12 +164,14 @@ cdef class LocalSearch:
             for k in range(self.indptr[g], self.indptr[g + 1]):
                 if k != i and self.given[k] > others:
                     others = self.given[k]
-        return self.size[g] - self.l * others
+        return self.size[g] - (self.k if others == 0 and self.k > 1 else rows_for(self.l, self.k, others))
 
     cdef inline bint may_leave(self, Py_ssize_t p, row_t c) except -1 nogil:
-        """Whether the group stays l-eligible without one row of the cell."""
+        """Whether the group stays l-eligible, with k rows, without one row of the cell."""
         cdef row_t i = self.at(p, c), k
         cdef index_t g = self.group_of_item[i]
+        if self.size[g] <= self.k and self.size[g] > 1:
+            return False
         if self.size[g] - 1 >= self.l * self.height[g]:
             return True
         if self.given[i] < self.height[g] or self.size[g] - 1 < self.l * (self.height[g] - 1):
@@ -176,14 +185,16 @@ cdef class LocalSearch:
         """How many partners a row of the cell needs to enter the pattern's group."""
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
-        cdef count_t need = self.l * self.top_with(p, c) - self.size[g] - 1
-        if self.indptr[g + 1] - self.indptr[g] < self.l:        # never eligible
+        cdef count_t need = rows_for(self.l, self.k, self.top_with(p, c)) - self.size[g] - 1
+        if i == self.offset[p + 1] - 1 or need >= self.company:      # of groups that can hold no row; or too many to look for
             return <count_t>1 << 40
         return need if need > 0 else 0
 
     cdef inline count_t top_with(self, Py_ssize_t p, row_t c) except -1 nogil:
-        """The height of the pattern's group once a row of the cell has entered."""
+        """The height of the pattern's group once a row of the cell has entered: what its partners may reach. Where l is 1 nothing limits them but k."""
         cdef row_t i = self.at(p, c)
+        if self.l == 1:
+            return self.k
         cdef count_t height = self.height[self.group_of_item[i]]
         return height if height > self.given[i] else self.given[i] + 1
 
@@ -339,9 +350,14 @@ cdef class LocalSearch:
         """Take out of a group one row of every pillar and as many others as may go with them, from a random place on; a group of height one
         is emptied. The rows are added to `layer`."""
         cdef row_t i, k, c, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, turn = self.random(span)
-        cdef count_t top = self.height[g], most = self.size[g] if top == 1 else self.size[g] - self.l * (top - 1)
+        cdef count_t top = self.height[g], most = self.size[g] - rows_for(self.l, self.k, top - 1), pillars = 0
         self.looked += span
-        if self.waiting + most > LAYER or span > SPAN:
+        if self.k > self.l * (top - 1) > 0:     # down to k rows, or all of them: a group of few more than k would never be emptied else
+            for k in range(self.indptr[g], self.indptr[g + 1]):
+                pillars += self.given[k] == top
+            if most < pillars or self.random(2) == 0:
+                most = self.size[g]
+        if self.waiting + most > self.layer.shape[0] or span > SPAN:
             return 0
         for k in range(span):
             c = self.cells[p, low + (k + turn) % span]

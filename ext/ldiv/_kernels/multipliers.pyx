@@ -162,14 +162,15 @@ def shares(const near_t[::1] near not None, const row_t[:, ::1] start not None, 
 
 def adjust(const index_t[::1] item not None, const near_t[::1] near not None, const row_t[:, ::1] start not None, const float[::1] share not None,
            Py_ssize_t p, const row_t[::1] indptr not None, const float[::1] fixed not None, float[::1] price not None, float[::1] first not None,
-           float[::1] second not None, float[::1] cost not None, float l, float stars, float step, float decay_first, float decay_second,
+           float[::1] second not None, float[::1] cost not None, const float[::1] load not None, float stars, float step, float decay_first, float decay_second,
            float correct_first, float correct_second) -> None:
-    """Add up the rows of pattern p, move its prices along the gradient l * X - X_group (Adam's step), and renew its costs.
+    """Add up the rows of pattern p, move its prices along the gradient load * X - X_group (Adam's step), and renew its costs.
 
-    Lists as in :func:`select`; `fixed` are rows that each item has besides, or none. All other arrays are this pattern's own part, so patterns can be
+    Lists as in :func:`select`; `fixed` are rows that each item has besides, or none; `load` has an entry an item, or one for all: how many rows of the
+    group a row of the item stands for at the least. All other arrays are this pattern's own part, so patterns can be
     adjusted at the same time. Prices stay at least 0.
     """
-    cdef row_t b, g, i, base, items = price.shape[0], groups = indptr.shape[0] - 1
+    cdef row_t b, g, i, base, items = price.shape[0], groups = indptr.shape[0] - 1, stride = load.shape[0] > 1
     cdef double mass
     cdef float worth
     if items == 0:
@@ -187,7 +188,7 @@ def adjust(const index_t[::1] item not None, const near_t[::1] near not None, co
             for i in range(indptr[g], indptr[g + 1]):
                 mass += taken[i]
             for i in range(indptr[g], indptr[g + 1]):
-                cost[i] = <float>(l * taken[i] - mass)      # the gradient, for a moment
+                cost[i] = <float>(load[i * stride] * taken[i] - mass)      # the gradient, for a moment
         ldiv_adam(&price[0], &first[0], &second[0], &cost[0], items, step, decay_first, decay_second, correct_first, correct_second)
         for g in range(groups):
             worth = 0
@@ -195,7 +196,7 @@ def adjust(const index_t[::1] item not None, const near_t[::1] near not None, co
                 worth += price[i]
             worth = stars - worth
             for i in range(indptr[g], indptr[g + 1]):
-                cost[i] = l * price[i] + worth
+                cost[i] = load[i * stride] * price[i] + worth
 
 
 def propose(const index_t[::1] item not None, const float[::1] share not None, count_t[::1] rows not None,

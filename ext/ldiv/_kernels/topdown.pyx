@@ -40,8 +40,9 @@ def split_runs(index_t[::1] order not None, const row_t[:, ::1] runs not None, c
 
 def least_ratios(const index_t[::1] order not None, const row_t[:, ::1] runs not None, const index_t[:, ::1] child_of not None,
                  const index_t[::1] children not None, const row_t[::1] indptr not None,
-                 const code_t[::1] sensitive not None, const count_t[::1] count not None, code_t m, count_t l):
-    """What splitting each run by each attribute's next children would leave: the least |Q| / h(Q), and whether all are l-eligible.
+                 const code_t[::1] sensitive not None, const count_t[::1] count not None, code_t m, count_t l, count_t k_rows=1):
+    """What splitting each run by each attribute's next children would leave: the least |Q| / h(Q) (where only `k_rows` is asked, |Q|), and whether all are l-eligible
+    with at least `k_rows` rows.
 
     child_of[j, group] is the child, below the group's present node of attribute j, that holds it. Returns two arrays of shape (runs, d).
     """
@@ -76,9 +77,11 @@ def least_ratios(const index_t[::1] order not None, const row_t[:, ::1] runs not
                         part[k, sensitive[c]] = 0
                 for k in range(children[j]):
                     if rows[k]:
+                        if k_rows > l == 1:
+                            top[k] = 1
                         if <double>rows[k] / top[k] < ratio[r, j]:
                             ratio[r, j] = <double>rows[k] / top[k]
-                        if rows[k] // l < top[k]:
+                        if rows[k] // l < top[k] or rows[k] < k_rows:
                             valid[r, j] = 0
                     rows[k] = 0
                     top[k] = 0
@@ -87,11 +90,12 @@ def least_ratios(const index_t[::1] order not None, const row_t[:, ::1] runs not
 
 def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] seen not None, const row_t[::1] offset not None,
                   const code_t[::1] sizes not None, const row_t[::1] indptr not None, const code_t[::1] sensitive not None,
-                  const count_t[::1] count not None, code_t m, count_t l):
+                  const count_t[::1] count not None, code_t m, count_t l, count_t k=1):
     """Strict Mondrian: the final QI-group of each group of equal rows.
 
     `codes` numbers the values that are seen of each attribute, `seen[offset[j] + number]` is the value's own code: widths are those of the domain, but
-    nothing grows with it. A run is cut at the median of the attribute of widest normalised range whose cut leaves both halves l-eligible.
+    nothing grows with it. A run is cut at the median of the attribute of widest normalised range whose cut leaves both halves l-eligible
+    with at least k rows.
     """
     cdef row_t s = codes.shape[0], i, c, low, high, middle, top = 0
     cdef Py_ssize_t d = codes.shape[1], j, tries
@@ -165,7 +169,7 @@ def median_splits(const code_t[:, ::1] codes not None, const code_t[::1] seen no
                     for c in range(indptr[g], indptr[g + 1]):
                         half[0, sensitive[c]] = 0
                         half[1, sensitive[c]] = 0
-                if left // l >= left_top and (total - left) // l >= right_top:
+                if left // l >= left_top and (total - left) // l >= right_top and left >= k and total - left >= k:
                     middle = low
                     for i in range(low, high):
                         if codes[order[i], chosen] <= cut:

@@ -10,12 +10,14 @@ import numpy as np
 
 
 def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not None, count_t l,
-              count_t[::1] kept not None):
+              count_t[::1] kept not None, count_t k=1):
     """Cut every group to its largest l-eligible height; fills `kept`, returns (size, height) of what stays.
 
     The result is unique (Lemma 2's ground): a group keeps min(count, H) rows of every value, H the largest height with
     f(H) = sum_v min(count_v, H) - l * H >= 0. f is concave, so Newton's steps from the pillar height fall to
     the root from above, a step or two in practice. O(cells) a step. Compares quotients, not products, which could pass 64 bits.
+
+    A group that keeps fewer than k rows then keeps none: every l-eligible part of it lies below the cut, so no part of it can be published.
     """
     cdef row_t groups = indptr.shape[0] - 1, g, c
     size_ = np.zeros(groups, dtype=np.int64)
@@ -47,6 +49,9 @@ def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not Non
                         below += above * cut
                         break
                     cut = below // (l - above)
+            if below < k:
+                cut = 0
+                below = 0
             for c in range(indptr[g], indptr[g + 1]):
                 kept[c] = count[c] if count[c] < cut else cut
             size[g] = below

@@ -25,6 +25,7 @@ def lagrangian(
     contingency: Contingency,
     l: int,
     *,
+    k: int = 1,
     seed: int | None = None,
     effort: str | Effort = "default",
     time_limit: float | None = None,
@@ -39,6 +40,8 @@ def lagrangian(
     contingency : Contingency
         Cells of an l-eligible table.
     l : int
+    k : int
+        The least size of a group.
     seed : int, optional
         For the parts that TP and the cascade do.
     effort : {"fast", "default", "best"} or Effort
@@ -73,6 +76,6 @@ def lagrangian(
     True
     """
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress)
+    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k)
     search.run(chosen)
     return search.release()

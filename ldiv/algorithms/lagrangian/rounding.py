@@ -16,6 +16,7 @@ from ldiv._kernels.tp import Phases, phase_one
 from ldiv.algorithms.cascade import descend
 from ldiv.algorithms.lagrangian.ascent import DIVE_HEAT, DIVE_STEP
 from ldiv.algorithms.lagrangian.effort import Effort
+from ldiv.algorithms.sizes import settle_sizes
 from ldiv.bounds.multipliers import Ascent, DualProblem
 from ldiv.release.builder import Entries
 from ldiv.release.release import Release
@@ -30,10 +31,10 @@ LOOKS = 64_000  # of rebuilding, for each cell, over the number of patterns: the
 
 
 class Assignment:
-    """Whole rows given to the groups of the patterns; every group is l-eligible at every moment."""
+    """Whole rows given to the groups of the patterns; every group is l-eligible with at least k rows, or empty, at every moment."""
 
     def __init__(self, problem: DualProblem) -> None:
-        self.problem = problem
+        self.problem, self.k = problem, problem.units
         self.left = problem.contingency.count.copy()
         self.given = [np.zeros(items, dtype=np.int64) for items in problem.items]  # rows of each item
         self.used: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(NONE, NONE)] * len(
@@ -53,16 +54,17 @@ class Assignment:
         self.used[p] = cells, rows[cells].astype(np.int64)
 
     def absorb(self, p: int, proposal: NDArray[np.int64], keep: float = 0.0) -> None:
-        """Give a pattern the proposed rows as far as its groups stay l-eligible with them: phase one on what is there and what is new.
+        """Give a pattern the proposed rows as far as its groups can be published with them: phase one on what is there and what is new.
 
-        What is there is l-eligible, so the cut never reaches it. With `keep`, only groups that keep at least that part of their proposal
+        What is there can be published, so the cut never reaches it. With `keep`, only groups that keep at least that part of their proposal
         take anything.
         """
         problem = self.problem
         item, indptr = problem.item[p], problem.indptr[p]
         offered = tally(item, problem.items[p], proposal)
+        offered[-1] = 0  # of groups that can hold no row
         kept = np.empty_like(offered)
-        size, _ = phase_one(indptr, self.given[p] + offered, problem.l, kept)
+        size, _ = phase_one(indptr, self.given[p] + offered, problem.l, kept, self.k)
         more = kept - self.given[p]
         if keep > 0:
             lengths = np.diff(indptr)
@@ -112,11 +114,12 @@ class Assignment:
             rows,
             self.left,
             problem.l,
+            self.k,
         )
         ledger.improve(PASSES)
         # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
         all_stars = problem.stars[-1]
-        ledger.place(all_stars * problem.l, all_stars - 1, PLACE_LOOKS)
+        ledger.place(all_stars * max(problem.l, self.k), all_stars - 1, PLACE_LOOKS)
         ledger.improve(PASSES)
         if rounds:
             ledger.rebuild(rounds, LOOKS * len(c.count) // len(problem.patterns))
@@ -130,6 +133,7 @@ class Assignment:
         if unit == 1:
             return self
         full = Assignment(self.problem)
+        full.k = self.problem.k
         full.given = [given * unit for given in self.given]
         full.used = [(cells, rows * unit) for cells, rows in self.used]
         full.left = count - sum((full.rows(p) for p in range(len(full.used))), start=np.zeros_like(count))
@@ -137,23 +141,41 @@ class Assignment:
         return full
 
     def borrow(self) -> None:
-        """Make what is left l-eligible by TP's phases two and three on all groups, those with most stars first."""
+        """Make what is left l-eligible, with k rows or none, by TP's phases two and three on all groups, those with most stars first."""
         problem, c = self.problem, self.problem.contingency
         residue = tally(c.sensitive, c.m, self.left)
-        if residue.sum() >= problem.l * residue.max(initial=0):
+        if residue.sum() >= max(problem.l * residue.max(initial=0), self.k if residue.any() else 0):
             return
-        indptr, group_of_item = problem.all_groups
+        indptr, _ = problem.all_groups
         sensitive = np.concatenate(problem.sensitive)
+        if problem.l == 1:  # items are cells there, and SA values say nothing
+            sensitive, residue = np.zeros_like(sensitive), residue.sum(keepdims=True)
         kept = np.concatenate(self.given)
+        order = np.arange(len(indptr) - 1, dtype=np.int32)[::-1].copy()
+        if residue.sum() < problem.l * residue.max(initial=0):
+            self._phases(sensitive, kept, residue, order)
+        settle_sizes(indptr, sensitive, kept, residue, problem.l, self.k, order)
+        for p in range(len(problem.patterns)):
+            gone = self.given[p] - kept[problem.part(p)]
+            if gone.any():
+                mine = self.rows(p)
+                back = hand_out(problem.item[p], gone, mine)
+                self.keep(p, mine - back)
+                self.given[p] = kept[problem.part(p)].copy()
+                self.left += back
+
+    def _phases(self, sensitive: NDArray[np.int32], kept: NDArray[np.int64], residue: NDArray[np.int64], order: NDArray[np.int32]) -> None:
+        """TP's phases two and three, on the items of all patterns in place of cells."""
+        problem, m = self.problem, self.problem.contingency.m
+        indptr, group_of_item = problem.all_groups
         groups = len(indptr) - 1
         size = np.add.reduceat(kept, indptr[:-1])
         height = np.maximum.reduceat(kept, indptr[:-1])
-        order = np.arange(groups, dtype=np.int32)[::-1].copy()
         rank = np.empty(groups, dtype=np.int64)
         rank[order] = np.arange(groups)
         column = np.lexsort((rank[group_of_item], sensitive)).astype(np.int32)
-        column_indptr = np.searchsorted(sensitive[column], np.arange(c.m + 1)).astype(np.int64)
-        values = np.arange(c.m, dtype=np.int32)
+        column_indptr = np.searchsorted(sensitive[column], np.arange(m + 1)).astype(np.int64)
+        values = np.arange(m, dtype=np.int32)
         run = Phases(
             InvertedList(indptr, kept, size, height),
             sensitive,
@@ -169,14 +191,6 @@ class Assignment:
         run.phase_two()
         if not run.eligible:
             run.phase_three()
-        for p in range(len(problem.patterns)):
-            gone = self.given[p] - kept[problem.part(p)]
-            if gone.any():
-                mine = self.rows(p)
-                back = hand_out(problem.item[p], gone, mine)
-                self.keep(p, mine - back)
-                self.given[p] = kept[problem.part(p)].copy()
-                self.left += back
 
     def release(self, c: Contingency, seed: int | None) -> Release:
         """Borrow, send what is left down the cascade, and build the release of a table. After :meth:`settle` and :meth:`in_rows`."""
@@ -190,7 +204,7 @@ class Assignment:
                 entries.add(group_of_item[problem.item[p, cells]], cells.astype(np.int32), rows, len(lengths))
         part, chosen = c.restrict(self.left)
         if part.n:
-            descend(part, chosen, problem.l, entries, seed)
+            descend(part, chosen, problem.l, entries, seed, self.k)
         return entries.release(c, l=problem.l, algorithm="lagrangian")
 
 

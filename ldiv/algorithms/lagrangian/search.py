@@ -47,9 +47,11 @@ class Search:
         clock: Clock,
         gap: float | None = None,
         progress: Progress | None = None,
+        k: int = 1,
     ) -> None:
+        self.k = k
         self.contingency, self.l, self.seed, self.threads, self.clock, self.ratio, self.progress = contingency, l, seed, threads, clock, gap, progress
-        self.best = cascade(contingency, l, seed=seed)  # never worse than this: other shares may round worse
+        self.best = cascade(contingency, l, k=k, seed=seed)  # never worse than this: other shares may round worse
         self.bound = 0
         self.prices: Prices | None = None
         self.multipliers: Multipliers | None = None
@@ -85,7 +87,7 @@ class Search:
 
     def run(self, effort: Effort) -> None:
         """All stages that an effort affords."""
-        if self.best.cost == 0 or self.l == 1 or not self.contingency.n:
+        if self.best.cost == 0 or max(self.l, self.k) == 1 or not self.contingency.n:
             return
         quick = EFFORTS["default"]
         with self.clock.stopped_by_interrupt(self.progress) if effort.patient else nullcontext():
@@ -101,7 +103,7 @@ class Search:
         c, clock = self.contingency, self.clock
         unit = unit_for(c.n)
         coarse = c if unit == 1 else Contingency._made(c.codes, c.indptr, c.sensitive, c.count // unit, c.domains, c.sensitive_domain)
-        problem = self.problem = DualProblem(coarse, self.l, affordable(c, effort), self.threads, c.count)
+        problem = self.problem = DualProblem(coarse, self.l, affordable(c, effort), self.threads, c.count, self.k, unit)
         ascent = Ascent(problem)
         self.sweeps += ascent.run(coarse.count, sweeps_for(effort, self.l), HEAT, STEP, clock.over, self.progress)
         self._linear_bound(ascent)
@@ -128,7 +130,7 @@ class Search:
         if self.multipliers is None or bound > self.bound:
             self.multipliers = multipliers
             least = problem.least(multipliers)
-            self.prove(bound, Prices(self.l, least, problem.most))
+            self.prove(bound, Prices(self.l, least, problem.most, problem.k))
             self.price = least / SCALE
         return bound
 
@@ -194,7 +196,7 @@ class Search:
             return
         around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
         part = around.part(np.flatnonzero(np.diff(around.of_cell)))
-        found = solve(part.program, self.l, 1, nodes, min(self.clock.left, PATIENT))
+        found = solve(part.program, self.l, self.dual.k, nodes, min(self.clock.left, PATIENT))
         if found.rows is not None and around.apply(part, found.rows):
             self.take(around.result())
         self.optimal = found.best

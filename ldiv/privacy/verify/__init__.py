@@ -40,7 +40,7 @@ class Verdict:
     l, k : int
         What was asked for.
     max_l, smallest : int
-        The largest l that holds in every group, of the sensitive column that is worst, and the smallest group; 0 without rows.
+        The largest l that holds in every group, of the sensitive column that is worst (0 where there is none), and the smallest group; 0 without rows.
     stars_by_attribute : dict
         Starred cells of each QI column.
     in_order : bool
@@ -77,12 +77,13 @@ class Verdict:
         return f"<Verdict {text if len(text) <= LONGEST else f'{text[: LONGEST - 3]}...'}>"
 
     def __str__(self) -> str:
-        judged = f"QI {', '.join(map(str, self.qi))}; sensitive {', '.join(map(str, self.sensitive))}"
+        what = f"sensitive {', '.join(map(str, self.sensitive))}" if self.sensitive else f"no sensitive column, k = {self.k:,}"
+        judged = f"QI {', '.join(map(str, self.qi))}; {what}"
         if self.faults:
             return f"no ({judged}): " + "; ".join(self.faults)
         order = "in their order" if self.in_order else "in another order"
         return (
-            f"yes ({judged}): {self.rows:,} rows {order}, {self.groups:,} QI-groups, l-diverse up to {self.max_l}, "
+            f"yes ({judged}): {self.rows:,} rows {order}, {self.groups:,} QI-groups, {f'l-diverse up to {self.max_l}, ' if self.sensitive else ''}"
             f"smallest group {self.smallest:,}{'' if self.persons is None else f' of {self.persons:,} persons'}, {self.stars:,} stars"
         )
 
@@ -91,8 +92,8 @@ def verify(
     source: Any,
     released: Any,
     qi: Sequence[Any],
-    sensitive: Any,
-    l: int,
+    sensitive: Any = None,
+    l: int | None = None,
     *,
     k: int = 1,
     star: str | None = "*",
@@ -112,9 +113,10 @@ def verify(
     source, released : tables or paths
         Any table that :func:`ldiv.anonymize` takes, or a CSV or Parquet file. `source` is the table as it was given, or as it was coarsened.
     qi : sequence of columns
-    sensitive : column or sequence of columns
-        Each is judged by itself.
+    sensitive : column or sequence of columns, optional
+        Each is judged by itself; of none only k.
     l : int
+        Left out where there is no sensitive column.
     k : int, default 1
         The least size of a group.
     star : str or None
@@ -157,9 +159,12 @@ def verify(
     >>> print(ldiv.verify(source, {**released, "Age": ["30", "30", "30", "*"]}, ["Age"], "Disease", 2))
     no (QI Age; sensitive Disease): row 2, column 'Age': '30' is published where the source has 40; ...
     """
+    if l is None and sensitive is None:
+        l = 1
     for name, value in (("l", l), ("k", k)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+    assert l is not None
     if star is not None and not isinstance(star, str):
         raise InputError(f"star must be text or None, not {star!r}")
     for name, given in (("hierarchies", hierarchies), ("orders", orders), ("reading", reading)):
@@ -167,13 +172,13 @@ def verify(
             raise InputError(f"{name} must be a mapping, not {type(given).__name__}")
     before, after = PublishedTable(source, reading), PublishedTable(released, reading)
     qi = named(qi, before.names, "qi")
-    targets = named(sensitive, before.names, "sensitive")
+    targets = [] if sensitive is None else named(sensitive, before.names, "sensitive")
     for name in [*qi, *targets]:
         for table in (before, after):
             if name not in table.names:
                 raise MissingColumnError(name, table.names)
-    if not qi or not targets:
-        raise InputError("name at least one quasi-identifier and one sensitive column")
+    if not qi or not (targets or l == 1 < k):
+        raise InputError("name at least one quasi-identifier, and one sensitive column, or a least size of groups k=")
     if unit is not None and unit not in before.names:
         raise InputError(f"unit: {MissingColumnError(unit, before.names)}")
     if unit is not None and (unit in qi or unit in targets):
@@ -223,7 +228,7 @@ def verify(
     groups, smallest, _ = list(found_groups.values())[-1]
     if after.rows and smallest < k:
         faults.append(f"a group has {smallest:,} {list(found_groups)[-1]}, fewer than {k}")
-    largest_l = min(largest[0] for _, _, largest in found_groups.values())
+    largest_l = min(largest[0] for _, _, largest in found_groups.values()) if targets else 0
     return Verdict(
         faults[:MOST_FAULTS], qi, targets, unchanged, dropped, after.rows, groups, int(l), int(k), largest_l, smallest, stars, in_order, persons
     )

@@ -62,7 +62,8 @@ def judge_groups(qi: list[PublishedColumn], targets: list[PublishedColumn]) -> t
         return 0, 0, (0, None, 0)
     key, size = _keys(qi)
     worst: tuple[int, Any, int] = (rows + 1, None, 0)
-    groups = smallest = 0
+    total = np.unique(key, return_counts=True)[1] if not targets else np.zeros(1)
+    groups, smallest = len(total), int(total.min())
     for which, column in enumerate(targets):
         number = _alike(column)
         value = number[column.codes]
