@@ -28,6 +28,7 @@ __all__ = [
     "MOST_ROWS",
     "MOST_SENSITIVE",
     "MOST_VALUES",
+    "LOSS",
     "NODES",
     "OBJECTIVE",
     "PROGRESS",
@@ -293,6 +294,7 @@ OBJECTIVE = Choice("objective", of=("stars", "tuples"))
 TARGET = Whole("target", optional=True)
 BEST = Choice("best", of=("kl", "stars"))
 NODES = Flag("nodes")
+LOSS = Choice("loss", of=("ncp", "level"), instead=Mapping)
 PROGRESS = Call("progress", optional=True)
 ALPHA = Number("alpha", least=0, most=1, open_below=True)
 DISTANCE = Number("t", least=0, most=1)
@@ -300,7 +302,7 @@ STRENGTH = Number("l", least=1)
 C = Number("c", least=0, open_below=True)
 
 # The options of algorithms, by name; an algorithm takes those that its signature names.
-DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, GAP, EFFORT, OBJECTIVE, TARGET, NODES, PROGRESS)}
+DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, GAP, EFFORT, OBJECTIVE, TARGET, NODES, LOSS, PROGRESS)}
 
 
 def options_of(solve: Callable[..., Any]) -> dict[str, Argument | None]:

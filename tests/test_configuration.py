@@ -41,7 +41,7 @@ def test_the_best_set_of_a_group_is_the_best_of_all(cells, l, k, guess, reach):
     price = 2.0 + np.array(profit, float)
     items = np.arange(n, dtype=np.int32)
     total, twice = _configuration.respond(
-        items, np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), 2.0, np.array(value, np.int32), 4, np.array(count),
+        items, np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), np.array([2.0]), np.array(value, np.int32), 4, np.array(count),
         price, l, k, height, usage, gain, reach,
     )  # fmt: skip
     assert twice in ((0,) if reach == 100.0 else (0, n))
@@ -75,7 +75,7 @@ def test_what_a_forced_row_costs_is_by_the_best_set_with_it(cells, l, k, guess):
     price = 2.0 + np.array(profit, float)
     loss, gain = np.empty(n), np.array([best_set(profit, value, count, l, k), 0.0])
     _configuration.forced(
-        np.arange(n, dtype=np.int32), np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), 2.0,
+        np.arange(n, dtype=np.int32), np.zeros(n, np.int32), np.array([0, n, n]), np.argsort(-price).astype(np.int32), np.array([2.0]),
         np.array(value, np.int32), 4, np.array(count), price, l, k, np.array([guess, 0]), gain, loss,
     )  # fmt: skip
     for cell in range(n):

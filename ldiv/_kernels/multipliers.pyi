@@ -41,7 +41,7 @@ def adjust(
     second: NDArray[np.float32],
     cost: NDArray[np.float32],
     load: NDArray[np.float32],
-    stars: float,
+    pays: NDArray[np.float32],
     step: float,
     decay_first: float,
     decay_second: float,

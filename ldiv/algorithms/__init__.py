@@ -138,7 +138,11 @@ def _in_one_order(c: Contingency, l: int, solve: Callable[..., Release], options
     info = dict(release.info)
     if (prices := info.get("prices")) is not None:
         info["prices"] = replace(prices, value=prices.value[place], protected=tuple(sorted(order[j] for j in prices.protected)))
-    return Release.from_entries(c, group, cell[release.cell], release.count, l=release.l, algorithm=release.algorithm, info=info)
+    back = np.argsort(order)
+    form: dict[str, Any] = {}
+    if not release.is_suppression:
+        form = {"published": release.published[:, back], "subdomains": [release.subdomains[j] for j in back]}
+    return Release.from_entries(c, group, cell[release.cell], release.count, l=release.l, algorithm=release.algorithm, info=info, **form)
 
 
 _registry: dict[str, Algorithm] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ldiv.algorithms import register
@@ -10,8 +10,10 @@ from ldiv.algorithms.cascade import cascade
 from ldiv.algorithms.exact import exact
 from ldiv.algorithms.lagrangian import lagrangian
 from ldiv.bounds.proof import prove
+from ldiv.release.nodes import loss_of, recoded
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import UNIT, Lattice
 
 __all__ = ["auto"]
 
@@ -49,6 +51,8 @@ def auto(
     gap: float | None = None,
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
+    nodes: bool = False,
+    loss: str | Mapping[str, Mapping[str, float]] = "ncp",
 ) -> Release:
     """What :func:`ldiv.anonymize` does unless told otherwise.
 
@@ -73,6 +77,10 @@ def auto(
         The result does not depend on it.
     progress : callable, optional
         Called with a line of text now and then.
+    nodes : bool, default False
+        Publish nodes of taxonomies where attributes have one; the default of :func:`ldiv.anonymize` where it is given hierarchies.
+    loss : {"ncp", "level"} or mapping
+        What a row loses by a node; see the algorithm ``lagrangian``.
 
     Notes
     -----
@@ -91,9 +99,13 @@ def auto(
     >>> default.stars <= fast.stars
     True
     """
+    lattice = Lattice.of_nodes(contingency, loss) if nodes else Lattice.of_stars(contingency)
     if effort == "fast":
-        return replace(cascade(contingency, l, k=k, seed=seed), algorithm="auto")
-    if len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
+        quick = recoded(cascade(contingency, l, k=k, seed=seed), lattice)
+        about = {**quick.info, "loss": loss_of(quick, lattice), "unit": UNIT} if lattice.nodes else quick.info
+        return replace(quick, algorithm="auto", info=about)
+    if not lattice.nodes and len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
         return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS), k), algorithm="auto")
-    release = lagrangian(contingency, l, k=k, seed=seed, effort=effort, time_limit=time_limit, gap=gap, threads=threads, progress=progress)
+    about = {"effort": effort, "time_limit": time_limit, "gap": gap, "threads": threads, "progress": progress, "nodes": lattice.nodes, "loss": loss}
+    release = lagrangian(contingency, l, k=k, seed=seed, **about)
     return replace(release, algorithm="auto")

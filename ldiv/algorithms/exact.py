@@ -158,7 +158,7 @@ def fewest_stars(
     same = csr_matrix((np.ones(len(used)), (np.arange(len(used)), np.unique(group, return_inverse=True)[1])))
     eligible = l * of_item - same @ (same.T @ of_item)
     every = csr_matrix((np.ones(variables), (cell, columns)), shape=(len(c.count), variables))
-    stars = np.array(problem.stars)[pattern]
+    stars = problem.price_of_all[problem.all_groups[1][item]]
     budget = csr_matrix(stars[None, :].astype(float))
     parts, limits, cost, high = [eligible, budget], np.append(np.zeros(len(used)), most), stars.astype(float), c.count[cell]
     if k > l:  # of each group, whether it holds any row: at least k then, and of no item more than there are

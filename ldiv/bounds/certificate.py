@@ -56,6 +56,9 @@ class Prices:
         The least size of a group.
     protected : tuple of int
         Quasi-identifiers, by position, that no release stars: what is proven is proven of these releases.
+    loss : str or None
+        Of releases along hierarchies: what a node loses (``"ncp"``, ``"level"``, or ``"own"`` for a table of losses), in parts of a star; `most` is then the
+        number of level combinations that are not left out. None for suppression.
     """
 
     l: int
@@ -63,6 +66,7 @@ class Prices:
     most: int
     k: int = 1
     protected: tuple[int, ...] = ()
+    loss: str | None = None
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class ConfigurationDual:
         c = self.contingency = problem.contingency
         self.problem, self.l, self.k = problem, problem.l, problem.k
         self.threads = threads or problem.threads
-        self.stars = [float(stars) for stars in problem.stars]
+        self.stars = [pays.astype(np.float64) for pays in problem.pays]
+        self.unit = float(np.mean(problem.lattice.star))
         self.count = c.count.astype(np.int64)
         self.group_of_item: list[NDArray[np.int32]] = []
         self.starts: list[NDArray[np.int64]] = []
@@ -51,7 +52,7 @@ class ConfigurationDual:
         self.height = [np.zeros(len(starts) - 1, dtype=np.int64) for starts in self.starts]
         self.gain = [np.zeros(len(starts) - 1) for starts in self.starts]
         self.order = np.arange(len(c.count), dtype=np.int32)
-        self.reach = np.full(len(self.stars), float(c.weights.mean()))  # of each pattern, for the kernel's speed only
+        self.reach = np.full(len(self.stars), self.unit)  # of each pattern, for the kernel's speed only
         self.alone = self.threads == 1 or problem.item.size < SMALL
 
     def __call__(
@@ -88,14 +89,18 @@ class ConfigurationDual:
     def proven(self, price: NDArray[np.float64]) -> tuple[int, Prices] | None:
         """The bound that these prices prove, rounded up, and the prices in whole units; None where doubles could not add these up exactly.
 
-        Sums of multiples of 1 / SCALE below 2**53 / SCALE are exact, whatever their order.
+        Sums of multiples of 1 / SCALE below 2**53 / SCALE are exact, whatever their order; of multiples of a larger unit, as far as that takes.
         """
         whole = np.minimum(np.rint(price * SCALE), float(self.problem.cap)).astype(np.int64)
-        largest = max(float(np.abs(whole).max(initial=0)), self.stars[-1] * SCALE)
-        if largest * 2 * float(self.count.sum()) >= 2.0**53:
+        largest = max(float(np.abs(whole).max(initial=0)), float(self.problem.all_stars * SCALE))
+        unit = 1
+        while largest * 2 * float(self.count.sum()) >= 2.0**53 * unit:
+            unit *= 2
+        if unit > SCALE:
             return None
+        whole = whole // unit * unit
         value, _ = self(whole / SCALE)
-        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k)
+        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k, loss=self.problem.lattice.name)
 
     def forced(self, price: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The bound of these prices, and for each pattern and cell, shape (P, C), by how much it rises if a row of the cell is published in the pattern.
@@ -138,7 +143,7 @@ def ascend(
         The best met.
     """
     count, (one, two) = dual.count, DECAY
-    unit = step * float(dual.contingency.weights.mean())
+    unit = step * dual.unit
     first, second = np.zeros(len(count)), np.zeros(len(count))
     with nullcontext() if dual.alone else ThreadPoolExecutor(dual.threads) as pool:
         spread = map if pool is None else pool.map

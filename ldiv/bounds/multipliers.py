@@ -6,11 +6,10 @@ A group's pillar pays its partners: docs/near-optimal.md has the derivation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,26 +22,18 @@ from ldiv.arguments import THREADS
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
+from ldiv.table.lattice import Lattice
 
-__all__ = ["SCALE", "Ascent", "DualProblem", "Multipliers", "never", "patterns_up_to"]
+__all__ = ["SCALE", "Ascent", "DualProblem", "Multipliers", "never"]
 
 SCALE = 1 << 20  # bounds are proven in units of 1 / SCALE star
-TOO_MUCH = 1 << 30  # stars that no row can cost
+TOO_MUCH = 1 << 36  # more than a row can cost
 SMALL = 200_000  # patterns times cells below which a second thread costs more than it gives
-Pattern = tuple[int, ...]  # the attributes that are kept
 
 
 def never() -> bool:
     """No end but the last sweep."""
     return False
-
-
-def patterns_up_to(weights: Sequence[int], most: int) -> list[tuple[Pattern, int]]:
-    """The patterns with at most `most` stars and what a row pays in them, cheapest first, and the all-star one last."""
-    d = len(weights)
-    sizes = {d - k for k in range(min(most, d) + 1)} | {0}
-    chosen = [kept for size in sorted(sizes, reverse=True) for kept in combinations(range(d), size)]
-    return sorted(((kept, sum(weights) - sum(weights[j] for j in kept)) for kept in chosen), key=lambda pattern: pattern[1])
 
 
 @dataclass(frozen=True)
@@ -97,20 +88,21 @@ class DualProblem:
         rows: NDArray[np.int64] | None = None,
         k: int = 1,
         unit: int = 1,
+        lattice: Lattice | None = None,
     ) -> None:
         c = self.contingency = contingency
+        self.lattice = lattice or Lattice.of_stars(c)
         self.rows = c.count if rows is None else rows
-        self.l, self.k, self.most = l, k if k > l else 1, min(most, c.d)
+        self.l, self.k, self.most = l, k if k > l else 1, min(most, self.lattice.vectors if self.lattice.nodes else c.d)
         self.units = -(-self.k // unit)  # k as `contingency` counts
-        priced = patterns_up_to(c.weights.tolist(), most)
-        self.patterns = [kept for kept, _ in priced]
-        self.stars = [cost for _, cost in priced]  # of a row, each times its attribute's weight
+        self.patterns = self.lattice.patterns(most)
+        self.pays: list[NDArray[np.int64]] = []  # what a row loses in each group of a pattern, or one number for all of them
         self.threads = THREADS.check(threads) or min(2, os.cpu_count() or 1)
         self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)  # within its pattern
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []
         self.most_rows: list[NDArray[np.int64]] = []  # N of each item, where there is a k
-        table = c if l > 1 else _apart(c)
+        table = self.lattice.table if l > 1 else _apart(self.lattice.table)
         for p, kept in enumerate(self.patterns):
             projected, item = table.project(kept)
             lengths = np.diff(projected.indptr)
@@ -123,10 +115,27 @@ class DualProblem:
             self.item[p] = place[item]
             self.indptr.append(np.concatenate([[0], np.cumsum(lengths[able]), [np.count_nonzero(alive) + 1]]))
             self.sensitive.append(np.append(projected.sensitive[alive], 0).astype(np.int32))
+            pays = self.lattice.losses(kept, projected.codes)
+            self.pays.append(pays if len(pays) == 1 and not self.lattice.nodes else np.append(pays[able], self.lattice.most))
             if self.k > 1:
                 self.most_rows.append(np.append(held[alive], 1))
         self.items = [len(s) for s in self.sensitive]
         self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
+
+    @cached_property
+    def floor(self) -> NDArray[np.int64]:
+        """The least that a row loses in a group of each pattern or one after it, shape (P,)."""
+        least = np.array([pays.min() for pays in self.pays], dtype=np.int64)
+        return np.minimum.accumulate(least[::-1])[::-1].copy()
+
+    @property
+    def all_stars(self) -> int:
+        """What a row loses that shows nothing."""
+        return self.lattice.most
+
+    def price_of_groups(self, p: int) -> NDArray[np.int64]:
+        """What a row loses in each group of a pattern, the last group being that of all that can hold no row."""
+        return np.broadcast_to(self.pays[p], (len(self.indptr[p]) - 1,))
 
     def load(self, p: int) -> NDArray[np.float32]:
         """How many rows of its group a row of each item of a pattern stands for; one number where it is l for all."""
@@ -145,6 +154,11 @@ class DualProblem:
         return indptr, np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
 
     @cached_property
+    def price_of_all(self) -> NDArray[np.int64]:
+        """What a row loses in each group of all patterns."""
+        return np.concatenate([self.price_of_groups(p) for p in range(len(self.patterns))])
+
+    @cached_property
     def cells_by_group(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """For each pattern its cells in order of their items, shape (P, C); and for each group where its cells begin and end there."""
         cells = np.empty_like(self.item)
@@ -161,14 +175,27 @@ class DualProblem:
 
     @cached_property
     def finer(self) -> NDArray[np.int8]:
-        """finer[p, q]: pattern q keeps all that p keeps, and more."""
-        kept = [set(pattern) for pattern in self.patterns]
-        return np.array([[b > a for b in kept] for a in kept], dtype=np.int8)
+        """finer[p, q]: pattern q shows all that p shows, and more."""
+        lattice = self.lattice
+        level = np.repeat([lattice.height], len(self.patterns), axis=0)
+        for p, kept in enumerate(self.patterns):
+            for column in kept:
+                level[p, lattice.attribute[column]] = lattice.level[column]
+        below = np.array([(level <= mine).all(axis=1) for mine in level])
+        return np.ascontiguousarray(below & ~below.T, dtype=np.int8)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no pattern is left out."""
+        return self.most >= (self.lattice.vectors if self.lattice.nodes else self.contingency.d)
 
     @property
     def cap(self) -> int:
         """What a row pays at the most, in units of 1 / SCALE star: a pattern that is left out has more than `most` stars, and no multipliers, so it costs at
-        least what the cheapest most + 1 do."""
+        least what the cheapest most + 1 do; of nodes, what the cheapest of those left out does."""
+        if self.lattice.nodes:
+            left_out = [self.lattice.least(kept) for _, kept in self.lattice.ranked()[self.most :] if kept]
+            return min(left_out) * SCALE if left_out else int(np.iinfo(np.int64).max)
         if self.most >= self.contingency.d - 1:
             return int(np.iinfo(np.int64).max)
         return int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE
@@ -193,7 +220,7 @@ class DualProblem:
             if self.k > 1:  # rounded down, which keeps what is proven true
                 kind = np.int64 if self.k * int(value.max(initial=0)) < 1 << 62 else object
                 pays = np.maximum(pays, (value.astype(kind) * self.k // self.most_rows[p]).astype(np.int64))
-            cost[self.part(p)] = self.stars[p] * SCALE + pays - np.repeat(worth, lengths)
+            cost[self.part(p)] = pays + np.repeat(self.price_of_groups(p) * SCALE - worth, lengths)
             cost[self.offset[p + 1] - 1] = TOO_MUCH * SCALE
         return cost
 
@@ -220,12 +247,13 @@ class Ascent:
         self.problem = problem
         total = int(problem.offset[-1])
         # Steps and temperatures are in stars of mean weight, so that scaled weights take the same way.
-        self.unit = float(problem.contingency.weights.mean())
+        self.unit = float(np.mean(problem.lattice.star))
         self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
         self.fixed = np.empty(0, dtype=np.float32)  # rows that items have besides
         for p in range(len(problem.patterns)):
-            self.cost[problem.part(p)] = problem.stars[p] / self.unit
+            self.cost[problem.part(p)] = np.repeat(problem.price_of_groups(p) / self.unit, np.diff(problem.indptr[p]))
             self.price[problem.offset[p + 1] - 1] = self.cost[problem.offset[p + 1] - 1] = TOO_MUCH
+        self.pays = [(pays / self.unit).astype(np.float32) for pays in problem.pays]
         self.load = [problem.load(p) for p in range(len(problem.patterns))]
         patterns, cells = problem.item.shape
         blocks = -(-cells // _multipliers.BLOCK)
@@ -273,7 +301,7 @@ class Ascent:
                 self.second[s],
                 self.cost[s],
                 self.load[p],
-                problem.stars[p] / self.unit,
+                self.pays[p],
                 step,
                 one,
                 two,

@@ -88,9 +88,9 @@ def compose(
     smallest = [KAnonymity(k)] if k > l else []
     inside = {"k": k} if algorithm.sizes or not smallest else {}
     if smallest and not inside:
-        refuse_generalising(algorithm, "k=", smallest)
+        refuse_generalising(algorithm, "k=", smallest, options)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
-        refuse_generalising(algorithm, what, given)
+        refuse_generalising(algorithm, what, given, options)
     if len(tables) == 1 and not first.n:
         return Release.verify(algorithm.solve(first, l, **inside, seed=seed, **options))
     principles = list(also)

@@ -119,8 +119,8 @@ def compose_persons(
     names = [domain.name for domain in tables[0].domains]
     protect, also = protected_names(protect, names), as_principles(also)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
-        refuse_generalising(algorithm, what, given)
-    refuse_generalising(algorithm, "unit=", True)
+        refuse_generalising(algorithm, what, given, options)
+    refuse_generalising(algorithm, "unit=", True, options)
     k = validate_k(k)
     inside = {"k": k} if algorithm.sizes or k <= l else {}
     kept = positions(tables[0].domains, protect)

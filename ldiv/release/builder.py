@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.release.form import Subdomain
+from ldiv.release.nodes import covered
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import Lattice
 
 __all__ = ["Entries", "merged"]
 
@@ -29,14 +33,12 @@ class Entries:
         self.count.append(count[used])
         self.groups += groups
 
-    def release(self, contingency: Contingency, **about: object) -> Release:
-        return Release.from_entries(
-            contingency,
-            np.concatenate(self.group),
-            np.concatenate(self.cell),
-            np.concatenate(self.count),
-            **about,  # type: ignore[arg-type]
-        )
+    def release(self, contingency: Contingency, lattice: Lattice | None = None, **about: Any) -> Release:
+        """The release; along a lattice of nodes, each group showing the lowest ones above what it holds."""
+        group, cell, count = np.concatenate(self.group), np.concatenate(self.cell), np.concatenate(self.count)
+        if lattice is not None and lattice.nodes:
+            about["published"], about["subdomains"] = covered(lattice, group, cell, self.groups)
+        return Release.from_entries(contingency, group, cell, count, **about)
 
 
 def merged(

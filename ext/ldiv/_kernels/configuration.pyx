@@ -131,10 +131,10 @@ cdef row_t paying_first(const index_t[::1] order, const double[::1] price, doubl
 
 
 cdef void promising(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const double[::1] price,
-                    double stars, double reach, count_t l, char[::1] met, count_t[::1] values, double[::1] most, char[::1] wanted) noexcept nogil:
+                    const double[::1] stars, double reach, count_t l, char[::1] met, count_t[::1] values, double[::1] most, char[::1] wanted) noexcept nogil:
     """Leaves wanted the groups in which a set may pay. A set of height h has at least l h rows, at most h a value: it brings at most h times what the
     dearest rows of l SA values do (`most`), or more than that only where all of these pay. Cells not among the `first` bring less than -`reach`."""
-    cdef row_t at
+    cdef row_t at, each = stars.shape[0] > 1
     cdef index_t g, i
     for at in range(first):
         i = item[order[at]]
@@ -143,7 +143,7 @@ cdef void promising(const index_t[::1] item, const index_t[::1] group_of_item, c
         met[i] = 1
         g = group_of_item[i]
         if values[g] < l:
-            most[g] += price[order[at]] - stars
+            most[g] += price[order[at]] - stars[g * each]
             values[g] += 1
     for g in range(most.shape[0] - 1):
         most[g] -= (l - values[g]) * reach
@@ -174,13 +174,13 @@ cdef void by_group(const index_t[::1] item, const index_t[::1] group_of_item, co
 
 
 def respond(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
-            const index_t[::1] order not None, double stars, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
+            const index_t[::1] order not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
             const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None, count_t[::1] usage not None,
             double[::1] gain not None, double reach, float[::1] share=None):
     """Every group of a pattern takes its best whole l-eligible set of at least k rows at these prices, if that pays.
 
     Cell c falls in the group ``group_of_item[item[c]]`` of the pattern, group g has ``starts[g + 1] - starts[g]`` cells; the last group can hold no row.
-    A row of cell c brings ``price[c] - stars``; `order` lists the cells by falling price. `height` holds a guess of each group's best height and keeps
+    A row of cell c brings ``price[c] - stars[g]`` (`stars` has one number for all groups, or one for each); `order` lists the cells by falling price. `height` holds a guess of each group's best height and keeps
     what is found; the rows taken are added to `usage` (and `share`, where it is given), what each group gains is written to `gain`. Returns their sum,
     and how many cells were listed twice.
 
@@ -188,8 +188,9 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
     could take others too is looked at again, with all of its cells. So `reach` decides on the time, not on what comes out: a pass over those cells, the
     heights that are tried for each promising group, and a pass over all cells where one is looked at again.
     """
-    cdef row_t groups = gain.shape[0] - 1, first, begin, again = 0, twice = 0
+    cdef row_t groups = gain.shape[0] - 1, first, begin, again = 0, twice = 0, each = stars.shape[0] > 1
     cdef count_t h
+    cdef double least
     cdef index_t g
     cdef int turn
     cdef double total = 0, best
@@ -203,14 +204,18 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
     gain[:] = 0
     if item.shape[0] == 0:
         return 0.0, 0
-    first = paying_first(order, price, stars - reach)
-    if first == 0 or not pays(price[order[0]], stars):
+    least = stars[0]
+    for g in range(stars.shape[0]):
+        if stars[g] < least:
+            least = stars[g]
+    first = paying_first(order, price, least - reach)
+    if first == 0 or not pays(price[order[0]], least):
         return 0.0, 0
     listed = np.empty(first, dtype=np.int32)
     if share is not None:
         into = &share[0]
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
-    group.room, group.seen, group.now, group.stars, group.forced = &room[0], &seen[0], 0, stars, -1
+    group.room, group.seen, group.now, group.forced = &room[0], &seen[0], 0, -1
     promising(item, group_of_item, order, first, price, stars, reach, l, np.zeros(group_of_item.shape[0], dtype=np.int8),
               np.zeros(groups + 1, dtype=np.int64), np.zeros(groups + 1), wanted)
     for turn in range(2):
@@ -225,8 +230,8 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
                 group.cells = ends[g] - begin
                 if group.cells == 0:
                     continue
-                group.cell = &listed[begin]
-                if not pays(price[group.cell[0]], stars):
+                group.cell, group.stars = &listed[begin], stars[g * each]
+                if not pays(price[group.cell[0]], group.stars):
                     continue
                 group.whole, group.short = group.cells == starts[g + 1] - starts[g], False
                 h = best_height(&group, &table, height[g] if height[g] > 0 else 1)
@@ -249,7 +254,7 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
 
 
 def forced(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
-           const index_t[::1] order not None, double stars, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
+           const index_t[::1] order not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
            const double[::1] price not None, count_t l, count_t k, const count_t[::1] height not None, const double[::1] gain not None,
            double[::1] loss not None):
     """What the bound gains if a row of a cell has to be published in this pattern: what its group gains less its best set with such a row.
@@ -257,7 +262,7 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
     Arguments as in :func:`respond`, after it; `loss` is written for each cell, infinity where its group can hold no row. For each cell a look at the
     dearest of its group for each height that is tried.
     """
-    cdef row_t groups = gain.shape[0] - 1, i
+    cdef row_t groups = gain.shape[0] - 1, i, each = stars.shape[0] > 1
     cdef index_t g, c
     cdef double best
     cdef index_t[::1] listed = np.empty(item.shape[0], dtype=np.int32)
@@ -269,7 +274,7 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
     if item.shape[0] == 0:
         return
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
-    group.room, group.seen, group.now, group.stars = &room[0], &seen[0], 0, stars
+    group.room, group.seen, group.now = &room[0], &seen[0], 0
     group.whole = True
     with nogil:
         by_group(item, group_of_item, order, order.shape[0], wanted, ends, listed)
@@ -277,7 +282,7 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
             group.cells = starts[g + 1] - starts[g]
             if group.cells == 0:
                 continue
-            group.cell = &listed[starts[g]]
+            group.cell, group.stars = &listed[starts[g]], stars[g * each]
             for i in range(group.cells):
                 c = group.cell[i]
                 loss[c] = -NEVER

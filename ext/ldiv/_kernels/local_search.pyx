@@ -7,6 +7,8 @@ import numpy as np
 
 cdef enum:
     LOOK = 1024         # places of each finer pattern in which partners are sought before a row looks elsewhere
+    MANY = 128          # patterns beyond which LOOK is less
+    MOST_STEPS = 512    # levels of offers between nothing and a star in every attribute
     GLANCE = 32         # the same while rebuilding
     SPAN = 8192         # cells of the largest group that is rebuilt
     LAYER = 64          # rows that one rebuilding takes out at the most, or two smallest groups where these are larger
@@ -19,7 +21,7 @@ cdef enum:
 cdef class LocalSearch:
     """Whole rows of cells given to the groups of patterns. Every group is l-eligible and has at least k rows, or none, between calls.
 
-    LocalSearch(item, offset, group_of_item, indptr, stars, finer, cells, bounds, given, rows, left, l, k)
+    LocalSearch(item, offset, group_of_item, indptr, floor, price, finer, cells, bounds, given, rows, left, l, k)
 
     `item[p, c]` is where cell c falls in pattern p, within the pattern; items and groups are numbered over all patterns from offset[p].
     `cells[p]` lists the cells by item, `bounds[group]` says where a group's stand. `finer[p, q]` says that q keeps all that p keeps.
@@ -28,7 +30,8 @@ cdef class LocalSearch:
     cdef const row_t[::1] offset            # pattern -> its first item
     cdef const index_t[::1] group_of_item
     cdef const row_t[::1] indptr            # group -> its items
-    cdef const index_t[::1] stars           # of a row in a pattern, weighted; patterns come by stars, fewest first
+    cdef const index_t[::1] floor           # the least that a row pays in a group of this pattern or one after it
+    cdef const index_t[::1] price           # group -> what a row pays: stars, weighted, or the loss of the nodes it shows
     cdef const signed char[:, ::1] finer
     cdef const index_t[:, ::1] cells
     cdef const row_t[:, ::1] bounds         # group -> its places in cells[p], from and to
@@ -47,6 +50,7 @@ cdef class LocalSearch:
     cdef row_t[:, ::1] journal              # moves that may be undone, as (pattern, cell, +1 or -1)
     cdef row_t written
     cdef bint writing
+    cdef row_t look                         # LOOK, where there are not many patterns
     cdef count_t step                       # from one level of offers to the next: 1, more where attributes have large weights
     cdef row_t[::1] layer                   # scratch: the rows taken out, by cell
     cdef row_t waiting                      # how many they are
@@ -54,32 +58,37 @@ cdef class LocalSearch:
 
     def __init__(self, const index_t[:, ::1] item not None, const row_t[::1] offset not None,
                  const index_t[::1] group_of_item not None, const row_t[::1] indptr not None,
-                 const index_t[::1] stars not None, const signed char[:, ::1] finer not None,
+                 const index_t[::1] floor not None, const index_t[::1] price not None, const signed char[:, ::1] finer not None,
                  const index_t[:, ::1] cells not None, const row_t[:, ::1] bounds not None, count_t[::1] given not None,
                  index_t[:, ::1] rows not None, count_t[::1] left not None, count_t l, count_t k=1):
         self.item, self.offset, self.group_of_item, self.indptr = item, offset, group_of_item, indptr
-        self.stars, self.finer, self.cells, self.bounds = stars, finer, cells, bounds
+        self.floor, self.price, self.finer, self.cells, self.bounds = floor, price, finer, cells, bounds
         self.given, self.rows, self.left, self.l, self.k = given, rows, left, l, k
         self.company = max(l, min(k, COMPANY))
         self.size = np.add.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
         self.height = np.maximum.reduceat(np.asarray(given), np.asarray(indptr)[:len(indptr) - 1])
         self.loan = np.empty((self.company + 1, 2), dtype=np.int64)
         self.cursor = np.zeros(len(indptr) - 1, dtype=np.int64)
-        self.cost = int(np.asarray(rows).sum(axis=1) @ np.asarray(stars))
+        self.cost = int(np.asarray(price)[np.asarray(group_of_item)] @ np.asarray(given))
         # Of one rebuilding: each row of the layer is taken out and put back once, with fewer than `company` partners that leave and enter, and one attempt
         # that fails enters all of these and takes them back.
         layer = max(LAYER, min(2 * k, LARGEST)) if k > l else LAYER
         self.journal = np.empty((2 * (layer + 4) * (self.company + 1), 3), dtype=np.int64)
         self.writing, self.written = False, 0
-        self.step = max(1, int(np.asarray(stars).max()) // (4 * len(stars)))
+        self.step = max(1, int(np.asarray(floor).max()) // min(4 * len(floor), MOST_STEPS))
+        self.look = max(GLANCE, LOOK * MANY // max(len(floor), MANY))
         self.layer = np.empty(layer, dtype=np.int64)
 
     cdef inline row_t at(self, Py_ssize_t p, row_t c) except -1 nogil:
         """The item of a cell in a pattern."""
         return self.offset[p] + self.item[p, c]
 
+    cdef inline count_t pays(self, Py_ssize_t p, row_t c) except -1 nogil:
+        """What a row of the cell pays in a pattern."""
+        return self.price[self.group_of_item[self.at(p, c)]]
+
     cdef inline int note(self, Py_ssize_t p, row_t c, row_t sign) except -1 nogil:
-        self.cost += sign * self.stars[p]
+        self.cost += sign * self.pays(p, c)
         if self.writing:
             self.journal[self.written, 0], self.journal[self.written, 1], self.journal[self.written, 2] = p, c, sign
             self.written += 1
@@ -115,7 +124,7 @@ cdef class LocalSearch:
         """As :meth:`enter` so many times, outside a rebuilding."""
         cdef row_t i = self.at(p, c)
         cdef index_t g = self.group_of_item[i]
-        self.cost += many * self.stars[p]
+        self.cost += many * self.price[g]
         self.given[i] += many
         self.rows[p, c] += <index_t>many
         self.size[g] += many
@@ -127,7 +136,7 @@ cdef class LocalSearch:
         """As :meth:`leave` so many times, outside a rebuilding."""
         cdef row_t i = self.at(p, c), k
         cdef index_t g = self.group_of_item[i]
-        self.cost -= many * self.stars[p]
+        self.cost -= many * self.price[g]
         self.given[i] -= many
         self.rows[p, c] -= <index_t>many
         self.size[g] -= many
@@ -204,7 +213,7 @@ cdef class LocalSearch:
         cdef row_t j, k, mark = self.written, low = self.bounds[g, 0], span = self.bounds[g, 1] - low, most, start = self.cursor[g]
         cdef Py_ssize_t q
         cdef count_t found = 0
-        most = GLANCE if self.writing else LOOK
+        most = GLANCE if self.writing else self.look
         if most > span:
             most = span
         for q in range(p - 1, -1, -1):          # partners that have most stars already cost least
@@ -251,8 +260,10 @@ cdef class LocalSearch:
         for w in range(waiting.shape[0]):
             c = waiting[w]
             for p in range(self.item.shape[0]):
-                if self.left[c] == 0 or self.stars[p] > most:
+                if self.left[c] == 0 or self.floor[p] > most:
                     break
+                if self.pays(p, c) > most:
+                    continue
                 many = self.room(p, c)
                 if many > self.left[c]:
                     many = self.left[c]
@@ -263,15 +274,15 @@ cdef class LocalSearch:
         return joined
 
     def place(self, count_t limit, count_t most, row_t effort):
-        """Give what is left to groups, cheapest first: a row and its partners pay stars[p] * (1 + partners) at the most, up to `limit`.
+        """Give what is left to groups, cheapest first: a row and its partners pay price * (1 + partners) at the most, up to `limit`.
 
-        Only patterns with at most `most` stars. Returns how many rows found a place. A group founded with partners takes other rows in for
+        Only groups in which a row pays at most `most`. Returns how many rows found a place. A group founded with partners takes other rows in for
         nothing, so after each level those are let in first. Stops at the level that begins after `effort` looks at places, and anywhere after four times
         as many; what is left then is the caller's.
         """
         cdef Py_ssize_t patterns = self.item.shape[0], p
         cdef row_t placed = 0, c, w, founded
-        cdef count_t level = 0, need
+        cdef count_t level = 0, need, price
         cdef row_t[::1] waiting = np.flatnonzero(np.asarray(self.left))
         self.looked = 0
         with nogil:
@@ -285,12 +296,13 @@ cdef class LocalSearch:
                         continue
                     self.looked += patterns
                     for p in range(patterns):
-                        if self.left[c] == 0 or self.stars[p] > level or self.stars[p] > most or self.looked + placed + founded > 4 * effort:
+                        if self.left[c] == 0 or self.floor[p] > level or self.floor[p] > most or self.looked + placed + founded > 4 * effort:
                             break
-                        if self.stars[p] == 0:
+                        price = self.pays(p, c)
+                        if price == 0 or price > level or price > most:
                             continue
                         need = self.missing(p, c)
-                        while self.left[c] > 0 and self.stars[p] * (1 + need) <= level and self.enter_with_partners(p, c, need):
+                        while self.left[c] > 0 and price * (1 + need) <= level and self.enter_with_partners(p, c, need):
                             self.left[c] -= 1
                             founded += 1
                             if self.looked + placed + founded > 4 * effort:
@@ -304,7 +316,7 @@ cdef class LocalSearch:
         """Move single rows to groups with fewer stars while both groups stay l-eligible. Returns the stars saved."""
         cdef Py_ssize_t patterns = self.item.shape[0], p, q
         cdef row_t c, turn
-        cdef count_t saved = 0, before, many
+        cdef count_t saved = 0, before, many, paid
         with nogil:
             for turn in range(passes):
                 before = saved
@@ -312,9 +324,12 @@ cdef class LocalSearch:
                     for c in range(self.item.shape[1]):
                         if self.rows[p, c] == 0:
                             continue
+                        paid = self.pays(p, c)
                         for q in range(p):
-                            if self.stars[q] >= self.stars[p] or self.rows[p, c] == 0:
+                            if self.floor[q] >= paid or self.rows[p, c] == 0:
                                 break
+                            if self.pays(q, c) >= paid:
+                                continue
                             many = self.room(q, c)
                             if many > self.rows[p, c]:
                                 many = self.rows[p, c]
@@ -323,7 +338,7 @@ cdef class LocalSearch:
                             if many > 0:
                                 self.leave_many(p, c, many)
                                 self.enter_many(q, c, many)
-                                saved += many * (self.stars[p] - self.stars[q])
+                                saved += many * (paid - self.pays(q, c))
                 if saved == before:
                     break
         return saved
@@ -382,7 +397,7 @@ cdef class LocalSearch:
         there are not so many, or if a row of the layer would pay more than `level`, partners included."""
         cdef row_t c = self.layer[w], k, mark = self.written
         cdef index_t g = self.group_of_item[self.at(p, c)]
-        cdef count_t top = self.top_with(p, c), need = self.missing(p, c), price = self.stars[p] * (1 + need), own = 1
+        cdef count_t top = self.top_with(p, c), need = self.missing(p, c), price = self.price[g] * (1 + need), own = 1
         for k in range(self.waiting):
             own += k != w and self.group_of_item[self.at(p, self.layer[k])] == g
         if price > level * own:
@@ -425,9 +440,9 @@ cdef class LocalSearch:
             w = 0
             while w < self.waiting:
                 placed, p = False, 0
-                while p < patterns and self.stars[p] <= level and not placed:
+                while p < patterns and self.floor[p] <= level and not placed:
                     self.looked += 1
-                    placed = self.random(BLINK) != 0 and self.found_together(p, w, level)
+                    placed = self.pays(p, self.layer[w]) <= level and self.random(BLINK) != 0 and self.found_together(p, w, level)
                     p += 1
                 if not placed:
                     w += 1
@@ -453,7 +468,7 @@ cdef class LocalSearch:
                     p, c = pattern[order[k]], cell[order[k]]
                     if self.looked >= effort:
                         break
-                    if self.stars[p] == 0 or self.rows[p, c] == 0:
+                    if self.rows[p, c] == 0 or self.pays(p, c) == 0:
                         continue
                     enough = self.cost + 1
                     self.waiting, self.written, self.writing = 0, 0, True

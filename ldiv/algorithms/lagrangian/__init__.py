@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ldiv.algorithms import register
 from ldiv.algorithms.lagrangian.clock import Clock
@@ -10,6 +10,7 @@ from ldiv.algorithms.lagrangian.effort import EFFORTS, EVERYTHING, Effort
 from ldiv.algorithms.lagrangian.search import Search
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import Lattice
 
 __all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 
@@ -32,6 +33,8 @@ def lagrangian(
     gap: float | None = None,
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
+    nodes: bool = False,
+    loss: str | Mapping[str, Mapping[str, float]] = "ncp",
 ) -> Release:
     """Near-optimal stars with a certificate, by Lagrangian prices on the eligibility constraints.
 
@@ -53,6 +56,12 @@ def lagrangian(
         The result does not depend on it.
     progress : callable, optional
         Called with a line of text now and then.
+    nodes : bool, default False
+        Publish nodes of taxonomies, each group its own levels, where attributes have one; the default of :func:`ldiv.anonymize` where it is given
+        hierarchies. What is minimised, and what the bound is about, is then `loss`.
+    loss : {"ncp", "level"} or mapping
+        What a row loses by a node, as a part of its attribute's star: the share of the domain below it; its level over the height; or by column a
+        mapping of nodes' texts to numbers from 0 to 1.
 
     Returns
     -------
@@ -76,6 +85,7 @@ def lagrangian(
     True
     """
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k)
+    lattice = Lattice.of_nodes(contingency, loss) if nodes else None
+    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k, lattice)
     search.run(chosen)
     return search.release()

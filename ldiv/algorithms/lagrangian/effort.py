@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import comb
 
 from ldiv.arguments import Argument, Number, Plan, Whole
-from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import Lattice
 
 __all__ = ["COUNTABLE", "EFFORTS", "EVERYTHING", "Effort", "affordable", "sweeps_for", "unit_for"]
 
@@ -83,9 +83,11 @@ def sweeps_for(effort: Effort, l: int) -> int:
     return effort.sweeps * max(4, l - 2) // 4
 
 
-def affordable(contingency: Contingency, effort: Effort) -> int:
-    """Up to how many stars patterns have prices."""
-    d, cells = contingency.d, len(contingency.count)
+def affordable(lattice: Lattice, effort: Effort) -> int:
+    """Up to how many stars patterns have prices; of nodes, how many patterns."""
+    d, cells = lattice.contingency.d, len(lattice.contingency.count)
+    if lattice.nodes:
+        return max(1, min(lattice.vectors, EVERYTHING // max(cells, 1)))
     most = d
     while most > 1:
         patterns = sum(comb(d, k) for k in range(most + 1))

@@ -18,7 +18,9 @@ from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.flow import PERTURBATION, Program, solve
 from ldiv.bounds.configuration import ConfigurationDual
 from ldiv.release.builder import Entries
+from ldiv.release.nodes import columns_of
 from ldiv.release.release import Release
+from ldiv.table.lattice import UNIT
 
 __all__ = ["Neighbourhoods"]
 
@@ -61,7 +63,8 @@ class Neighbourhoods:
         problem = self.problem = dual.problem
         self.l, self.k = dual.l, dual.k
         number = {kept: p for p, kept in enumerate(problem.patterns)}
-        pattern_of_group = np.array([number.get(tuple(np.flatnonzero(codes >= 0).tolist()), -1) for codes in release.published], dtype=np.int64)
+        shown = columns_of(release, problem.lattice)
+        pattern_of_group = np.array([number.get(tuple(sorted(row[row >= 0].tolist())), -1) for row in shown], dtype=np.int64)
         group_of_entry = np.repeat(np.arange(release.groups), np.diff(release.indptr))
         pattern = pattern_of_group[group_of_entry]
         self.stays = pattern < 0  # entries of patterns that the problem leaves out
@@ -84,7 +87,7 @@ class Neighbourhoods:
         self.group_of_item = np.zeros(int(self.item.max(initial=-1)) + 1, dtype=np.int64)
         self.group_of_item[self.item] = group
         self.group = group
-        self.stars = np.array(problem.stars, dtype=np.int64)[self.pattern]
+        self.stars = problem.price_of_all[group_of_item[place]]
         self.of_cell = np.searchsorted(self.cell, np.arange(len(self.dual.count) + 1))
         self.in_group = np.argsort(group, kind="stable")
         self.of_group = np.searchsorted(group[self.in_group], np.arange(len(self.group_number) + 1))
@@ -142,11 +145,12 @@ class Neighbourhoods:
         size, height = np.add.reduceat(stay, heads), np.maximum.reduceat(stay, heads)
         rows = np.add.reduceat(start, np.cumsum(lengths) - lengths)
         noise = self.random.random(len(pairs)) * (PERTURBATION / max(int(rows.sum()), 1))
+        unit = UNIT if self.problem.lattice.nodes else 1  # the solver's tolerances are for numbers like those of stars
         return Part(
             pairs,
             items,
             groups,
-            Program(np.repeat(np.arange(len(cells)), lengths), item, self.stars[pairs] + noise, rows, group, given, size, height, start),
+            Program(np.repeat(np.arange(len(cells)), lengths), item, (self.stars[pairs] + noise) / unit, rows, group, given, size, height, start),
         )
 
     def _items_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -228,7 +232,7 @@ class Neighbourhoods:
         if self.stays.any():
             entries.add(number[self.stays], r.cell[self.stays], r.count[self.stays], r.groups)
         entries.add(self.group, self.cell.astype(np.int32), self.rows, len(self.group_number))
-        return entries.release(r.contingency, l=r.l, algorithm=r.algorithm, info=r.info)
+        return entries.release(r.contingency, self.problem.lattice, l=r.l, algorithm=r.algorithm, info=r.info)
 
 
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -86,8 +86,11 @@ class Assignment:
     @property
     def cost(self) -> int:
         """Stars if what is left went to the all-star group."""
-        cost = int(self.left.sum()) * self.problem.stars[-1]
-        return cost + sum(int(rows.sum()) * stars for (_, rows), stars in zip(self.used, self.problem.stars, strict=True))
+        problem, cost = self.problem, int(self.left.sum()) * self.problem.all_stars
+        _, group_of_item = problem.all_groups
+        for p, (cells, rows) in enumerate(self.used):
+            cost += int(problem.price_of_all[group_of_item[problem.item[p, cells] + problem.offset[p]]] @ rows)
+        return cost
 
     def settle(self, rounds: int = 0) -> None:
         """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars.
@@ -106,7 +109,8 @@ class Assignment:
             problem.offset,
             group_of_item,
             indptr,
-            np.array(problem.stars, dtype=np.int32),
+            problem.floor.astype(np.int32),
+            problem.price_of_all.astype(np.int32),
             problem.finer,
             cells,
             bounds,
@@ -118,7 +122,7 @@ class Assignment:
         )
         ledger.improve(PASSES)
         # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
-        all_stars = problem.stars[-1]
+        all_stars = problem.all_stars
         ledger.place(all_stars * max(problem.l, self.k), all_stars - 1, PLACE_LOOKS)
         ledger.improve(PASSES)
         if rounds:
@@ -205,7 +209,7 @@ class Assignment:
         part, chosen = c.restrict(self.left)
         if part.n:
             descend(part, chosen, problem.l, entries, seed, self.k)
-        return entries.release(c, l=problem.l, algorithm="lagrangian")
+        return entries.release(c, problem.lattice, l=problem.l, algorithm="lagrangian")
 
 
 def rounding(problem: DualProblem, ascent: Ascent) -> Assignment:

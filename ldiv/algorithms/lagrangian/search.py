@@ -21,8 +21,10 @@ from ldiv.bounds import configuration
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.configuration import ConfigurationDual, ascend
 from ldiv.bounds.multipliers import SCALE, Ascent, DualProblem, Multipliers
+from ldiv.release.nodes import loss_of, recoded
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import UNIT, Lattice
 
 __all__ = ["FINE_STEP", "Search"]
 
@@ -48,10 +50,13 @@ class Search:
         gap: float | None = None,
         progress: Progress | None = None,
         k: int = 1,
+        lattice: Lattice | None = None,
     ) -> None:
-        self.k = k
+        self.k, self.lattice = k, lattice or Lattice.of_stars(contingency)
         self.contingency, self.l, self.seed, self.threads, self.clock, self.ratio, self.progress = contingency, l, seed, threads, clock, gap, progress
-        self.best = cascade(contingency, l, k=k, seed=seed)  # never worse than this: other shares may round worse
+        # Never worse than the cascade: other shares may round worse.
+        self.best = recoded(cascade(contingency, l, k=k, seed=seed), self.lattice)
+        self.cost = loss_of(self.best, self.lattice)
         self.bound = 0
         self.prices: Prices | None = None
         self.multipliers: Multipliers | None = None
@@ -70,16 +75,20 @@ class Search:
     @property
     def open(self) -> bool:
         """Whether there is anything left to do, and time for it."""
-        return not self.optimal and self.best.cost > self.goal and not self.clock.over()
+        return not self.optimal and self.cost > self.goal and not self.clock.over()
 
     def say(self, stage: str) -> None:
         if self.progress is not None:
-            ratio = f", ratio {self.best.cost / self.bound:.4f}" if self.bound else ""
-            self.progress(f"{stage}: {self.best.cost:,} stars, bound {self.bound:,}{ratio}")
+            ratio = f", ratio {self.cost / self.bound:.4f}" if self.bound else ""
+            self.progress(f"{stage}: {self.shown(self.cost)}, bound {self.shown(self.bound, '')}{ratio}")
+
+    def shown(self, cost: float, what: str = " stars") -> str:
+        """A number of stars, or what nodes lose in stars."""
+        return f"{cost / UNIT:,.1f}{what and ' stars lost'}" if self.lattice.nodes else f"{cost:,.0f}{what}"
 
     def take(self, release: Release) -> None:
-        if release.cost < self.best.cost:
-            self.best = release
+        if (cost := loss_of(release, self.lattice)) < self.cost:
+            self.best, self.cost = release, cost
 
     def prove(self, bound: int, prices: Prices) -> None:
         if bound > self.bound or self.prices is None:
@@ -87,7 +96,7 @@ class Search:
 
     def run(self, effort: Effort) -> None:
         """All stages that an effort affords."""
-        if self.best.cost == 0 or max(self.l, self.k) == 1 or not self.contingency.n:
+        if self.cost == 0 or max(self.l, self.k) == 1 or not self.contingency.n:
             return
         quick = EFFORTS["default"]
         with self.clock.stopped_by_interrupt(self.progress) if effort.patient else nullcontext():
@@ -103,7 +112,7 @@ class Search:
         c, clock = self.contingency, self.clock
         unit = unit_for(c.n)
         coarse = c if unit == 1 else Contingency._made(c.codes, c.indptr, c.sensitive, c.count // unit, c.domains, c.sensitive_domain)
-        problem = self.problem = DualProblem(coarse, self.l, affordable(c, effort), self.threads, c.count, self.k, unit)
+        problem = self.problem = DualProblem(coarse, self.l, affordable(self.lattice, effort), self.threads, c.count, self.k, unit, self.lattice)
         ascent = Ascent(problem)
         self.sweeps += ascent.run(coarse.count, sweeps_for(effort, self.l), HEAT, STEP, clock.over, self.progress)
         self._linear_bound(ascent)
@@ -130,7 +139,7 @@ class Search:
         if self.multipliers is None or bound > self.bound:
             self.multipliers = multipliers
             least = problem.least(multipliers)
-            self.prove(bound, Prices(self.l, least, problem.most, problem.k))
+            self.prove(bound, Prices(self.l, least, problem.most, problem.k, loss=self.lattice.name))
             self.price = least / SCALE
         return bound
 
@@ -149,9 +158,9 @@ class Search:
             sweeps * min(LONGER, max(1, CHEAP // problem.item.size)),
             step=step,
             support=self.support,
-            goal=self.best.cost,
+            goal=self.cost,
             over=self.clock.over,
-            progress=None if self.progress is None else lambda bound: self.progress(f"prices: bound {bound:,.0f}"),  # type: ignore[misc]
+            progress=None if self.progress is None else lambda bound: self.progress(f"prices: bound {self.shown(bound, '')}"),  # type: ignore[misc]
         )
         self.sweeps += done
         proven = self.dual.proven(self.price)
@@ -164,13 +173,13 @@ class Search:
     def _look_around(self, looks: int, largest: int) -> None:
         assert self.dual is not None and self.price is not None and self.support is not None
         around = Neighbourhoods(self.best, self.dual, self.price, self.support)
-        fixed = self.best.cost - around.cost
+        fixed = self.cost - around.cost
         around.improve(
             looks,
             largest=largest,
             goal=self.goal - fixed,
             clock=self.clock,
-            progress=None if self.progress is None else lambda cost: self.progress(f"neighbourhoods: {cost + fixed:,} stars, bound {self.bound:,}"),  # type: ignore[misc]
+            progress=None if self.progress is None else lambda cost: self.progress(f"neighbourhoods: {self.shown(cost + fixed)}, bound {self.shown(self.bound, '')}"),  # type: ignore[misc]
         )
         self.take(around.result())
         self.say("neighbourhoods")
@@ -179,7 +188,7 @@ class Search:
         """Pairs of pattern and cell, shape (P, C), that a release of at most `most` stars can use: a row in another lifts the bound above that. None where
         nothing is known, or not of every pattern."""
         problem = self.problem
-        if problem is None or self.dual is None or self.price is None or problem.most < problem.contingency.d:
+        if problem is None or self.dual is None or self.price is None or not problem.complete:
             return None
         proven = self.dual.proven(self.price)
         if proven is None:
@@ -191,7 +200,7 @@ class Search:
         """Where at most so many pairs can be in a better release: the program of the whole table. What it ends with is the optimum, or stays open."""
         if self.dual is None or self.price is None or not self.open or self.dual.problem.item.size > WHOLE:
             return
-        chosen = self.candidates(self.best.cost - 1)
+        chosen = self.candidates(self.cost - 1)
         if chosen is None or np.count_nonzero(chosen) > pairs:
             return
         around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
@@ -204,9 +213,11 @@ class Search:
 
     def release(self) -> Release:
         """The best release, with the best bound and its proof."""
-        info: dict[str, Any] = {**self.best.info, "bound": min(self.bound, self.best.cost), "sweeps": self.sweeps}
+        info: dict[str, Any] = {**self.best.info, "bound": min(self.bound, self.cost), "sweeps": self.sweeps}
         if self.prices is not None:
             info["prices"] = self.prices
-        if self.optimal or self.bound >= self.best.cost:
+        if self.optimal or self.bound >= self.cost:
             info["optimal"] = True
+        if self.lattice.nodes:
+            info |= {"loss": self.cost, "unit": UNIT}
         return replace(self.best, algorithm="lagrangian", info=info)
