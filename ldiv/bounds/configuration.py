@@ -21,6 +21,7 @@ from ldiv.bounds.multipliers import SCALE, DualProblem, never
 
 __all__ = ["ConfigurationDual", "ascend"]
 
+OF_NODES = 0.2  # of a star: what tells nodes apart is less than what tells stars
 LONGER, SHORTER = 2.0, 0.98
 SMALL = 200_000  # pairs of cells and groups below which a second thread costs more than it gives
 
@@ -41,7 +42,7 @@ class ConfigurationDual:
         self.problem, self.l, self.k = problem, problem.l, problem.k
         self.threads = threads or problem.threads
         self.stars = [pays.astype(np.float64) for pays in problem.pays]
-        self.unit = float(np.mean(problem.lattice.star))
+        self.unit = float(np.mean(problem.lattice.star)) * (OF_NODES if problem.lattice.nodes else 1)
         self.count = c.count.astype(np.int64)
         self.group_of_item: list[NDArray[np.int32]] = []
         self.starts: list[NDArray[np.int64]] = []

@@ -6,9 +6,9 @@ largest number, times everything it is multiplied by, certainly fits; else Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,12 @@ from ldiv.errors import InputError
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
+from ldiv.table.taxonomy import Taxonomy
 
 __all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
+WHOLE_STAR = 10_000  # what nodes lose is in units of 1 / WHOLE_STAR of a star of weight 1
 K = Whole("k", least=1, most=1 << 62)
 FITS = 1 << 62
 
@@ -182,12 +184,14 @@ def verify_certificate(data: Microdata | Contingency, certificate: Certificate, 
     return max(bound, star_bound(c, l, k or prices.k)) if certificate.proof == "exact" else bound
 
 
-def prove(contingency: Contingency, prices: Prices, l: int) -> int:
+def prove(contingency: Contingency, prices: Prices, l: int, losses: Mapping[str, Mapping[str, float]] | None = None) -> int:
     """The stars that every release has at least, by these prices.
 
     For any prices y every release has at least sum over cells of rows * y less, for each QI-group that could be published, the most that an l-eligible
     set of its rows (of at least k) brings at y - stars a row, or nothing: docs/near-optimal.md has the theorem, which is one line. Groups that are left
     out have more than `most` stars, so at least those of its most + 1 lightest attributes: no row is thought to be worth more.
+
+    Of releases along hierarchies stars are what nodes lose, and groups are those of all combinations of levels (`most` of them where some are left out).
 
     Raises
     ------
@@ -199,7 +203,9 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
         raise InputError(f"prices must be Prices, not {shown(prices)}")
     if prices.l != l or isinstance(prices.l, bool):
         raise InputError(f"the certificate is for l = {shown(prices.l)}, not {l}")
-    most = Whole("most", least=1, most=d).check(prices.most, "the certificate does not fit this table: most")
+    hierarchies = None if prices.loss is None else _Levels(c, prices.loss, losses)
+    largest_most = d if hierarchies is None else hierarchies.vectors
+    most = Whole("most", least=1, most=largest_most).check(prices.most, "the certificate does not fit this table: most")
     k = K.check(prices.k, "the certificate's k")
     if not isinstance(prices.protected, (list, tuple)):
         raise InputError(f"the certificate's protected columns must be positions, not {shown(prices.protected)}")
@@ -211,15 +217,26 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
         raise InputError(f"the certificate's prices must be a list of int64, not {kind}")
     if len(value) != len(c.count):
         raise InputError(f"the certificate does not fit this table: {len(c.count):,} cells need a price each, not {len(value):,}")
-    weights = [int(w) for w in c.weights]
+    weights = [int(w) * (1 if hierarchies is None else WHOLE_STAR) for w in c.weights]
+    if hierarchies is not None:
+        if protected:
+            raise InputError("a certificate of releases along hierarchies has no protected columns")
+        chosen, cap = hierarchies.chosen(most)
+        value = value if cap is None else np.minimum(value, cap * UNIT)
     free = [j for j in range(d) if j not in protected]
-    if len(free) > most + 1:
+    if hierarchies is None and len(free) > most + 1:
         value = np.minimum(value, sum(sorted(weights[j] for j in free)[: most + 1]) * UNIT)
     largest = max([abs(int(x)) for x in (value.min(initial=0), value.max(initial=0))]) + sum(weights) * UNIT
     exact = np.dtype(np.int64) if largest * max(c.n, 1) * 4 < FITS else np.dtype(object)
     price, count = value.astype(exact), c.count.astype(exact)
     total = int((price * count).sum()) if len(price) else 0
     columns = c.codes[c.group_of_cell]
+    if hierarchies is not None:
+        for levels in chosen:
+            cuts, sizes, loss = hierarchies.at(levels)
+            group = _numbered(cuts, sizes, len(columns))
+            total -= _gains(group, c.sensitive, count, price - loss.astype(exact) * UNIT, l, k)
+        return max(0, -(-total // UNIT))
     for size in range(len(free) + 1):
         if size > most and size < len(free):
             continue
@@ -228,6 +245,90 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
             group = _numbered([columns[:, j] for j in kept], [c.sizes[j] for j in kept], len(columns))
             total -= _gains(group, c.sensitive, count, price - sum(weights[j] for j in starred) * UNIT, l, k)
     return max(0, -(-total // UNIT))
+
+
+class _Levels:
+    """What groups can show along hierarchies, and what that loses: read from the trees anew, by no code of the solver's."""
+
+    def __init__(self, c: Contingency, loss: str, losses: Mapping[str, Mapping[str, float]] | None) -> None:
+        if loss not in ("ncp", "level", "own"):
+            raise InputError(f"the certificate's loss must be 'ncp', 'level' or 'own', not {shown(loss)}")
+        if (loss == "own") != (losses is not None):
+            raise InputError(
+                "the certificate is of losses of one's own: give them by loss=" if loss == "own" else f"the certificate is for loss={loss!r}"
+            )
+        self.c = c
+        self.star = [WHOLE_STAR * int(w) for w in c.weights]
+        # Of each attribute and level: the node above each code, and what a row of each code loses there.
+        self.levels: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = []
+        for domain, weight in zip(c.domains, c.weights.tolist(), strict=True):
+            tree, cuts = domain.taxonomy, [np.arange(domain.size, dtype=np.int64)]
+            if tree is not None:
+                above = [[int(node)] for node in tree.leaf]
+                for path in above:
+                    while tree.parent[path[-1]] >= 0:
+                        path.append(int(tree.parent[path[-1]]))
+                for depth in range(max(map(len, above)) - 1, 0, -1):  # 0 is the root: a star
+                    cut = np.array([path[max(len(path) - 1 - depth, 0)] for path in above], dtype=np.int64)
+                    parts = len(set(cut.tolist()))
+                    if 1 < parts < len(set(cuts[-1].tolist())):
+                        cuts.append(cut)
+            own = {} if losses is None else losses.get(domain.name, {})
+            mine = []
+            for height, cut in enumerate(cuts):
+                each = np.zeros(domain.size, dtype=np.int64)
+                for node in set(cut.tolist()) if height else ():
+                    below = np.flatnonzero(cut == node)
+                    part = height / len(cuts) if loss == "level" else (len(below) / domain.size if len(below) > 1 else 0.0)
+                    assert tree is not None
+                    part = own.get(tree.text[self._lowest(tree, below)], part)
+                    each[below] = int(part * WHOLE_STAR + 1e-9) * weight
+                mine.append((cut, each))
+            self.levels.append(mine)
+
+    @staticmethod
+    def _lowest(tree: Taxonomy, codes: NDArray[np.int64]) -> int:
+        """The lowest node above all of some codes."""
+        paths = []
+        for code in codes.tolist():
+            path = [int(tree.leaf[code])]
+            while tree.parent[path[-1]] >= 0:
+                path.append(int(tree.parent[path[-1]]))
+            paths.append(path[::-1])
+        common = 0
+        while all(len(path) > common + 1 and path[common + 1] == paths[0][common + 1] for path in paths):
+            common += 1
+        return paths[0][common]
+
+    @property
+    def vectors(self) -> int:
+        return prod(len(levels) + 1 for levels in self.levels)
+
+    def at(self, levels: tuple[int, ...]) -> tuple[list[NDArray[np.int64]], list[int], NDArray[np.int64]]:
+        """Of each cell what it shows of the attributes that are not starred, their sizes, and what a row of it loses."""
+        codes, shown, sizes = self.c.codes, [], []
+        loss = np.zeros(len(codes), dtype=np.int64)
+        for j, level in enumerate(levels):
+            if level == len(self.levels[j]):
+                loss += self.star[j]
+                continue
+            cut, each = self.levels[j][level]
+            shown.append(cut[codes[:, j]][self.c.group_of_cell])
+            sizes.append(int(cut.max()) + 1)
+            loss += each[codes[:, j]]
+        return shown, sizes, loss[self.c.group_of_cell]
+
+    def chosen(self, most: int) -> tuple[list[tuple[int, ...]], int | None]:
+        """The combinations of levels that are not left out, and the least that a row loses in any other; None where there is none."""
+        rows = np.add.reduceat(self.c.count, self.c.indptr[:-1]) if self.c.groups else np.zeros(0, dtype=np.int64)
+        lost = [[int((each[self.c.codes[:, j]] * rows).sum()) for _, each in mine] + [self.star[j] * self.c.n] for j, mine in enumerate(self.levels)]
+        every = list(product(*(range(len(mine)) for mine in lost)))
+        every.sort(key=lambda levels: (sum(mine[level] for mine, level in zip(lost, levels, strict=True)), levels))
+        root = tuple(len(mine) for mine in self.levels)
+        left_out = [levels for levels in every[most:] if levels != root]
+        least = [[int(each.min()) for _, each in mine] + [self.star[j]] for j, mine in enumerate(self.levels)]
+        cap = min((sum(mine[level] for mine, level in zip(least, levels, strict=True)) for levels in left_out), default=None)
+        return [*every[:most], *([root] if root in every[most:] else [])], cap
 
 
 def _gains(group: NDArray[np.int64], sensitive: NDArray[np.int32], count: NDArray[Any], profit: NDArray[Any], l: int, k: int) -> int:
@@ -302,7 +403,7 @@ def _by_group_and_profit(group: NDArray[np.int64], profit: NDArray[Any]) -> list
     return sorted(range(len(group)), key=lambda i: (int(group[i]), -int(profit[i])))
 
 
-def _numbered(columns: list[NDArray[np.int32]], sizes: list[int], n: int) -> NDArray[np.int64]:
+def _numbered(columns: list[NDArray[Any]], sizes: list[int], n: int) -> NDArray[np.int64]:
     """The distinct tuples of some columns numbered in lexicographic order."""
     number, span = np.zeros(n, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):

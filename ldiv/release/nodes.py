@@ -15,9 +15,7 @@ from ldiv.table.lattice import Lattice
 __all__ = ["columns_of", "covered", "loss_of", "recoded"]
 
 
-def covered(
-    lattice: Lattice, group: NDArray[np.integer], cell: NDArray[np.int32], groups: int
-) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
+def covered(lattice: Lattice, group: NDArray[np.integer], cell: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
     """What groups publish that show of each attribute the lowest node above all values they hold, a star where only the root is.
 
     Parameters

@@ -63,7 +63,9 @@ class Lattice:
         Of the losses; ``"own"`` for those given as a table.
     """
 
-    def __init__(self, contingency: Contingency, levels: Sequence[NDArray[np.int32]], loss: Sequence[Sequence[NDArray[np.int64]]], star: Sequence[int]):
+    def __init__(
+        self, contingency: Contingency, levels: Sequence[NDArray[np.int32]], loss: Sequence[Sequence[NDArray[np.int64]]], star: Sequence[int]
+    ):
         c = self.contingency = contingency
         self.attribute = [j for j, of in enumerate(levels) for _ in of]
         self.level = [k for of in levels for k in range(len(of))]
@@ -153,7 +155,8 @@ class Lattice:
     def patterns(self, most: int) -> list[Pattern]:
         """The columns that each pattern keeps, those that lose least first.
 
-        Of stars: the patterns with at most `most` of them, and the all-star one. Of nodes: the `most` that lose least over all rows, and the all-star one.
+        Of stars: the patterns with at most `most` of them, and the all-star one. Of nodes: the `most` that lose least over all rows (ties by their levels),
+        and the all-star one.
         """
         if not self.nodes:
             d = len(self.star)
@@ -173,9 +176,9 @@ class Lattice:
         c = self.contingency
         rows = np.add.reduceat(c.count, c.indptr[:-1]) if c.groups else np.zeros(0, dtype=np.int64)
         total = [int((self.loss[k][self.node[k][c.codes[:, j]]] * rows).sum()) for k, j in enumerate(self.attribute)]
-        choices = [[(total[self.column[j, k]], self.column[j, k]) for k in range(h)] + [(self.star[j] * c.n, -1)] for j, h in enumerate(self.height)]
-        found = [(sum(loss for loss, _ in vector), tuple(sorted(k for _, k in vector if k >= 0))) for vector in product(*choices)]
-        return sorted(found, key=lambda pair: (pair[0], -len(pair[1]), pair[1]))
+        lost = [[total[self.column[j, level]] for level in range(height)] + [self.star[j] * c.n] for j, height in enumerate(self.height)]
+        ranked = sorted((sum(of[level] for of, level in zip(lost, levels, strict=True)), levels) for levels in product(*map(range, map(len, lost))))
+        return [(loss, tuple(sorted(self.column[j, level] for j, level in enumerate(levels) if level < self.height[j]))) for loss, levels in ranked]
 
     def losses(self, kept: Pattern, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         """What a row loses in each group of a pattern, given the groups' codes in the columns kept; one number where it is the same in all."""

@@ -26,6 +26,7 @@ __all__ = ["Assignment", "diving", "rounding"]
 
 PASSES = 8
 PLACE_LOOKS = 200_000_000
+ENOUGH = 0.97  # of the rows not yet fixed: a dive that leaves more of them is the last
 NONE = np.empty(0, dtype=np.int64)
 LOOKS = 64_000  # of rebuilding, for each cell, over the number of patterns: these wait for memory
 
@@ -224,13 +225,15 @@ def rounding(problem: DualProblem, ascent: Ascent) -> Assignment:
 def diving(problem: DualProblem, ascent: Ascent, effort: Effort, over: Callable[[], bool], progress: Callable[[str], None] | None) -> Assignment:
     """Fix the groups that rounding hardly changes, let prices settle for the others, and again."""
     state = Assignment(problem)
+    left = int(state.left.sum())
     for turn in range(effort.dives):
         keep = 0.95 - 0.65 * turn / max(effort.dives - 1, 1)
         for p in range(len(problem.patterns)):
             state.absorb(p, propose(problem.item[p], ascent.shares(p), state.left, problem.items[p]), keep)
         if progress is not None:
             progress(f"dive {turn + 1} of {effort.dives}: {int(state.left.sum()):,} rows not yet fixed")
-        if not state.left.any() or over():
+        before, left = left, int(state.left.sum())
+        if not left or left > ENOUGH * before or over():
             break
         ascent.fixed = np.concatenate(state.given).astype(np.float32)
         ascent.run(state.left, effort.dive_sweeps, (DIVE_HEAT, DIVE_HEAT), (DIVE_STEP, DIVE_STEP), over)

@@ -32,6 +32,7 @@ FINE_STEP = 0.02  # of the configuration ascent, once it has been near
 WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 MORE_LOOKS, FEW = 8, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
+MORE_LOOKS_AT_NODES = 16  # rounding does less there
 NODES, PAIRS, PATIENT = 300, 8_000, 20.0  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]
@@ -168,7 +169,8 @@ class Search:
             self.prove(*proven)
         self.say("prices")
         if looks and self.open:
-            self._look_around(looks * min(MORE_LOOKS, max(1, len(problem.patterns) // FEW)), LARGEST if step < configuration.STEP else SIZE)
+            most = MORE_LOOKS_AT_NODES if self.lattice.nodes else MORE_LOOKS
+            self._look_around(looks * min(most, max(1, len(problem.patterns) // FEW)), LARGEST if step < configuration.STEP else SIZE)
 
     def _look_around(self, looks: int, largest: int) -> None:
         assert self.dual is not None and self.price is not None and self.support is not None
@@ -179,7 +181,9 @@ class Search:
             largest=largest,
             goal=self.goal - fixed,
             clock=self.clock,
-            progress=None if self.progress is None else lambda cost: self.progress(f"neighbourhoods: {self.shown(cost + fixed)}, bound {self.shown(self.bound, '')}"),  # type: ignore[misc]
+            progress=None
+            if self.progress is None
+            else lambda cost: self.progress(f"neighbourhoods: {self.shown(cost + fixed)}, bound {self.shown(self.bound, '')}"),  # type: ignore[misc]
         )
         self.take(around.result())
         self.say("neighbourhoods")
