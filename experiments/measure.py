@@ -17,6 +17,7 @@ import numpy as np
 
 from experiments.cells import Cell, Table
 from experiments.families import gadget_table, phase_three_table, small_table
+from experiments.utility import classified, filled, k_marginal
 from ldiv.algorithms.lagrangian import EFFORTS
 from ldiv.algorithms.multidim import transform
 from ldiv.api import solve
@@ -146,6 +147,17 @@ def nearness(cell: Cell) -> dict[str, Any]:
     return {"stars": release.stars, "bound": certificate.bound, "kl": kl_divergence(release), "seconds": took}
 
 
+def utility(cell: Cell) -> dict[str, Any]:
+    """Stars, NIST's K-marginal score with stars filled in, and, of Adult, how well classifiers learn who earns more."""
+    data = microdata(cell.table)
+    release = solve(data, cell.l, k=cell.k, algorithm=cell.algorithm)
+    found = {"stars": release.stars, "k_marginal": k_marginal(data.codes, filled(release))}
+    if cell.table.dataset == "adult":
+        income = whole("adult", cell.table.n, "").project(["income"]).codes[:, 0]
+        found |= classified(release, income, ["age"], UNKNOWN_AGE)
+    return found
+
+
 def effort(cell: Cell) -> dict[str, Any]:
     """Stars, bound and wall seconds at more and more sweeps."""
     contingency = microdata(cell.table).contingency
@@ -197,12 +209,14 @@ def coarsening(cell: Cell) -> dict[str, Any]:
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 80)
 COURSE = 60.0  # seconds
+UNKNOWN_AGE = 50.5  # k-AnonML's
 SWEEPS = (10, 25, 50, 100, 200, 400)
 MEASURES = {
     "quality": quality,
     "divergence": divergence,
     "seconds": seconds,
     "nearness": nearness,
+    "utility": utility,
     "effort": effort,
     "course": course,
     "coarsening": coarsening,
