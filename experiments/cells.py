@@ -28,3 +28,4 @@ class Cell:
     l: int
     algorithm: str
     measure: str = "quality"
+    k: int = 1

@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ldiv
-from experiments import claims, figures, measure, paper, report, sources
+from experiments import claims, figures, measure, paper, report, sources, utility
 from experiments.__main__ import main
 from experiments.cells import Cell, Table
 from experiments.grid import QUICK, Scale
@@ -88,6 +90,22 @@ def test_what_is_stale_is_not_served(tmp_path, monkeypatch):
     seen.add(key())
     assert len(seen) == 5
     sources.libraries.cache_clear()
+
+
+def test_a_cell_asks_for_k_and_marginals_are_scored(monkeypatch):
+    rng = np.random.default_rng(0)
+    data = ldiv.Microdata.from_codes(rng.integers(0, 4, (200, 3)))
+    monkeypatch.setitem(measure.SOURCES, "dice of four", measure.DataSet(lambda n, s: data))
+    cell = Cell(Table("dice of four", 200, (), ""), 1, "cascade", "utility", 9)
+    found, near = measure.measure(cell), measure.measure(replace(cell, measure="nearness"))
+    assert found["stars"] == near["stars"] == ldiv.solve(data, k=9, algorithm="cascade").stars > 0 and near["bound"] <= near["stars"]
+    release = ldiv.solve(data, k=9, algorithm="cascade")
+    codes = utility.filled(release)
+    assert (codes >= 0).all() and (codes == data.codes)[release.codes >= 0].all()
+    assert utility.k_marginal(data.codes, data.codes) == 1000 and 0 < found["k_marginal"] == utility.k_marginal(data.codes, codes) < 1000
+    assert utility.k_marginal(data.codes, data.codes + 4) == 0
+    # by hand: of one pair of columns half of the rows have moved
+    assert utility.k_marginal(np.array([[0, 0], [1, 1]]), np.array([[0, 0], [0, 1]])) == 500
 
 
 OWN = """

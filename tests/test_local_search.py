@@ -181,3 +181,18 @@ def test_rounding_keeps_the_sum_of_an_item_to_within_a_row(cells):
         assert out[mine].sum() <= share[mine].sum() + 0.5 + 1e-6
         if (rows[mine] >= share[mine] + 1).all():  # nothing stands in the way
             assert out[mine].sum() >= share[mine].sum() - 0.5 - 1e-6
+
+
+def test_a_group_of_k_rows_lends_none():
+    """A row that lacks one partner finds it only in a finer group that keeps k rows without it."""
+    for spare in (0, 1):
+        codes = [[0, 0]] * (4 + spare) + [[0, 1]] * 2 + [[0, 2]] * 2 + [[0, 3]]
+        sensitive = [*range(4 + spare), 0, 0, 1, 1, 0]
+        problem = DualProblem(ldiv.Microdata.from_codes(codes, sensitive).contingency, 2, 2, k=4)
+        state, second = Assignment(problem), problem.contingency.codes[problem.contingency.group_of_cell, 1]
+        for kept, chosen in (((0, 1), second == 0), ((0,), (second == 1) | (second == 2))):
+            state.absorb(problem.patterns.index(kept), np.where(chosen, state.left, 0))
+        found = Books(state)
+        assert found.left.sum() == 1
+        assert found.search.place(8, 1, 10**6) == spare
+        found.check()

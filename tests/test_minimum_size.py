@@ -89,6 +89,10 @@ def test_a_residue_is_filled_up_by_as_few_rows_as_it_lacks():
     kept, residue = np.array([2, 2, 2, 2, 9, 9, 9, 9]), np.array([1, 1, 1, 0])
     settle_sizes(indptr, sensitive, kept, residue, 3, 6)
     assert residue.sum() == 6 and residue.max() <= 2 and kept[:4].tolist() == [2, 2, 2, 2] and kept[4:].sum() == 33
+    # A group of one row too few goes first, and then R lacks nothing.
+    kept, residue = np.array([2, 1, 1, 1, 9, 9, 9, 9]), np.array([1, 1, 1, 0])
+    settle_sizes(indptr, sensitive, kept, residue, 3, 6)
+    assert kept.tolist() == [0, 0, 0, 0, 9, 9, 9, 9] and residue.tolist() == [3, 2, 2, 1]
     # None has any to spare: the smallest goes as a whole.
     kept, residue = np.array([2, 2, 1, 1, 2, 2, 2, 2]), np.array([1, 1, 1, 0])
     settle_sizes(indptr, sensitive, kept, residue, 3, 6)
@@ -246,3 +250,22 @@ def test_rows_as_their_own_values_are_the_same_problem(adult):
     rows = ldiv.Microdata.from_codes(data.codes, np.arange(data.n), domains=data.domains)
     one, other = ldiv.solve(bare, k=4), ldiv.solve(rows, 4)
     assert one.certificate.bound <= other.stars and other.certificate.bound <= one.stars <= 1.05 * other.certificate.bound
+
+
+@given(histogram_tables(max_groups=3, max_values=3, max_count=3, min_l=1), st.integers(2, 7))
+@settings(max_examples=60)
+def test_tp_is_within_k_times_l_of_the_fewest_tuples_but_for_what_fills_its_residue(table, k):
+    data, l = table
+    k = min(k, data.n)
+    best = oracle.fewest_tuples(oracle.rows_of(data.codes, data.sensitive), l, k)
+    result = split(data.contingency, l, k=k)
+    moved = data.n - int(result.kept.sum())
+    assert best <= moved and (moved <= max(k, l) * l * best or result.residue_sizes[2] < k)
+
+
+def test_a_release_with_a_group_too_small_is_withheld():
+    data = ldiv.Microdata.from_codes([[0], [0], [1], [1], [1]])
+    c = data.contingency
+    release = ldiv.Release.from_entries(c, c.group_of_cell, np.arange(2, dtype=np.int32), c.count, l=1, k=3, algorithm="own")
+    with pytest.raises(ldiv.UnsafeReleaseError, match="1 QI-groups have fewer than 3 rows, the smallest 2"):
+        release.verify()

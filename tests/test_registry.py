@@ -44,7 +44,7 @@ def test_it_passes_the_contract(clean):
 
     name = "first-attribute"
     for check in (  # not test_l_1_changes_nothing: it groups by one attribute, so it stars the others even for l = 1
-        "test_release_is_l_diverse_to_an_outsider",
+        "test_release_is_l_diverse_with_k_rows_to_an_outsider",
         "test_release_is_truthful",
         "test_row_order_does_not_matter",
         "test_suppression_stars_are_minimal_for_its_groups",

@@ -142,11 +142,11 @@ def tp(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None)
     tuples when it ends in phase one, at most OPT + l - 1 in phase two. Time O(n) for phases one and two and O(s * n)
     in all, s groups of equal rows; space O(n).
 
-    With k above l, phase one is still forced and unique (R contains R1 whatever the release, so OPT is at least |R1|, l * h(R1) and, where R1 is not empty,
-    k), and so is all that Lemmas 3 to 7 say of phases two and three, which do not look at sizes. What is lost is the end: groups that these left with fewer
-    than k rows follow into R, at most k - 1 rows for each that left before: at most k * l times the fewest suppressed tuples. It stays optimal where it ends in
-    phase one with at least k rows in R. An R of fewer than k rows is filled up besides, about to k rows where a group can spare them; where none can, with the
-    smallest group.
+    With k above l, phase one is still forced and unique: R contains what it removes whatever the release, so its rows, l times its height and, where there are
+    some, k bound OPT; Lemma 4 and what leads to Theorem 3's bound on h(R) hold as they stand, since phases two and three do not look at sizes. What is lost is
+    the end: groups that these left with fewer than k rows follow into R, at most k - 1 rows for each that left before, so at most k * l times the fewest
+    suppressed tuples. It stays optimal where it ends in phase one with at least k rows in R. An R of fewer than k rows is filled up besides, about to k rows
+    where a group can spare them; where none can, with the smallest group.
 
     References
     ----------
