@@ -64,3 +64,14 @@ PHASE_THREE = ((3, 1, 2, 3, 3), (1, 3, 2, 3, 3), (4, 4, 4, 0, 0))
 def rounds_table(k: int) -> ldiv.Microdata:
     """A family (l = 4) on which phase three takes k rounds: k copies of each thin group, a residue k times as high."""
     return from_histograms(*[PHASE_THREE[0]] * k, *[PHASE_THREE[1]] * k, tuple(k * x for x in PHASE_THREE[2]))
+
+
+def with_trees(draw, data):
+    """The same table, its attributes of three values and more with hierarchies of one level drawn at random."""
+    trees = {}
+    for domain in data.domains:
+        if domain.size > 2 and draw(st.booleans()):
+            part = [draw(st.integers(0, 2)) for _ in range(domain.size)]
+            tree = {f"{domain.name} part {k}": [code for code in range(domain.size) if part[code] == k] for k in sorted(set(part))}
+            trees[domain.name] = tree
+    return data.with_hierarchies(trees)

@@ -78,7 +78,7 @@ def test_prices_move_up_where_a_value_has_more_than_its_part_and_costs_follow(se
             moved = price[items] - before[problem.part(p)][items]
             clear = np.abs(slope) > 1e-3
             assert (moved[clear & (slope > 0)] > 0).all() and (moved[clear & (slope < 0)] <= 0).all() and (price[items] >= 0).all()
-            now = problem.stars[p] / ascent.unit + l * price[items] - price[items].sum()
+            now = problem.price_of_groups(p)[g] / ascent.unit + l * price[items] - price[items].sum()
             assert ascent.cost[problem.part(p)][items] == pytest.approx(now, abs=1e-4)
 
 

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from strategies import tables, with_trees
 
 import ldiv
 from ldiv._kernels.local_search import LocalSearch
 from ldiv._kernels.multipliers import propose
 from ldiv.algorithms.lagrangian.rounding import Assignment
 from ldiv.bounds.multipliers import DualProblem
+from ldiv.table.lattice import Lattice
 
 
 class Books:
@@ -24,13 +25,14 @@ class Books:
         for p in range(len(problem.patterns)):
             self.rows[p] = state.rows(p)
         self.given, self.left = np.concatenate(state.given), state.left
-        self.stars = np.array(problem.stars, dtype=np.int32)
+        self.pays = problem.price_of_all[group_of_item[problem.item + problem.offset[:-1, None]]]  # of each pattern and cell
         self.search = LocalSearch(
             problem.item,
             problem.offset,
             group_of_item,
             indptr,
-            self.stars,
+            problem.floor.astype(np.int32),
+            problem.price_of_all.astype(np.int32),
             problem.finer,
             cells,
             bounds,
@@ -43,7 +45,7 @@ class Books:
 
     @property
     def cost(self):
-        return int(self.rows.sum(axis=1) @ self.stars)
+        return int((self.rows * self.pays).sum())
 
     def groups(self, rows):
         """SA histogram of each group of each pattern that holds rows, counted from the rows."""
@@ -51,7 +53,7 @@ class Books:
         found = {}
         for p, kept in enumerate(problem.patterns):
             for cell in np.flatnonzero(rows[p]):
-                key = (p, tuple(c.codes[c.group_of_cell[cell], list(kept)].tolist()))
+                key = (p, tuple(problem.lattice.table.codes[c.group_of_cell[cell], list(kept)].tolist()))
                 value = int(c.sensitive[cell])
                 found.setdefault(key, {}).setdefault(value, 0)
                 found[key][value] += int(rows[p, cell])
@@ -60,7 +62,7 @@ class Books:
     def eligible(self, rows, p, cell):
         """Whether the group of a cell in a pattern is l-eligible and has at least k rows, or none."""
         c = self.problem.contingency
-        key = (p, tuple(c.codes[c.group_of_cell[cell], list(self.problem.patterns[p])].tolist()))
+        key = (p, tuple(self.problem.lattice.table.codes[c.group_of_cell[cell], list(self.problem.patterns[p])].tolist()))
         count = self.groups(rows).get(key, {})
         size = sum(count.values())
         return size >= self.problem.l * max(count.values(), default=0) and (size >= self.problem.k or not size)
@@ -78,8 +80,8 @@ class Books:
     def better_moves(self):
         """Single rows that could still stand in a group with fewer stars."""
         for p, cell in np.argwhere(self.rows > 0):
-            for q in range(p):
-                if self.stars[q] < self.stars[p]:
+            for q in range(len(self.pays)):
+                if self.pays[q, cell] < self.pays[p, cell]:
                     rows = self.rows.copy()
                     rows[p, cell] -= 1
                     rows[q, cell] += 1
@@ -93,7 +95,12 @@ def books(draw, **options):
     """A table some of whose rows were given to patterns in any way."""
     data, l = draw(tables(**{"max_rows": 30, "max_d": 3, "max_size": 3, "max_m": 5, **options}))
     k = draw(st.one_of(st.just(1), st.integers(1, min(7, data.n))))
-    state = Assignment(DualProblem(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, data.d, k=k))
+    lattice = None
+    if draw(st.booleans()):
+        data = with_trees(draw, data)
+        lattice = Lattice.of_nodes(data.contingency, draw(st.sampled_from(["ncp", "level"])))
+    most = data.d if lattice is None else lattice.vectors
+    state = Assignment(DualProblem(data.contingency, max(l, 2) if ldiv.max_l(data) > 1 else 1, most, k=k, lattice=lattice))
     for p in draw(st.permutations(range(len(state.problem.patterns)))):
         offer = np.array([draw(st.integers(0, int(k))) for k in state.left], dtype=np.int64)
         state.absorb(p, offer)
@@ -114,7 +121,7 @@ def test_improving_ends_where_no_single_row_can_move(found):
 @settings(max_examples=200)
 @given(books(max_rows=40), st.integers(0, 3))
 def test_placing_and_rebuilding_keep_the_books(found, rounds):
-    stars = int(found.stars[-1])
+    stars = found.problem.all_stars
     left = int(found.left.sum())
     placed = found.search.place(stars * max(found.problem.l, found.problem.k), stars, 10**6)
     found.check()
@@ -165,7 +172,7 @@ def test_rows_that_need_no_partner_all_join(l):
     state.absorb(0, np.array([0] + [2] * (l + 1), dtype=np.int64))
     found = Books(state)
     assert found.left.tolist() == [many] + [0] * (l + 1) and many > 2
-    assert found.search.place(0, int(found.stars[-1]), 10**6) == many  # a limit of 0: nobody brings partners
+    assert found.search.place(0, found.problem.all_stars, 10**6) == many  # a limit of 0: nobody brings partners
     found.check()
     assert not found.left.any()
 

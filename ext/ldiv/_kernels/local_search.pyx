@@ -320,12 +320,12 @@ cdef class LocalSearch:
         with nogil:
             for turn in range(passes):
                 before = saved
-                for p in range(patterns - 1, 0, -1):
+                for p in range(patterns - 1, -1, -1):
                     for c in range(self.item.shape[1]):
                         if self.rows[p, c] == 0:
                             continue
                         paid = self.pays(p, c)
-                        for q in range(p):
+                        for q in range(patterns):
                             if self.floor[q] >= paid or self.rows[p, c] == 0:
                                 break
                             if self.pays(q, c) >= paid:

@@ -1,0 +1,228 @@
+"""Recoding along hierarchies: what is shown is true and lowest, what it loses is what is said, the bound is below every release, stars are the case of height one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables, with_trees
+
+import ldiv
+from ldiv.bounds.certificate import Prices
+from ldiv.bounds.proof import prove
+from ldiv.errors import InputError
+from ldiv.release.nodes import loss_of, recoded
+from ldiv.table.lattice import UNIT, Lattice, levels_of
+
+
+def loss_of_group(data, rows, loss):
+    """What a group of rows loses a row, from the trees alone: the lowest node above its values, attribute by attribute."""
+    lost = 0
+    for j, domain in enumerate(data.domains):
+        codes = sorted({int(data.codes[i, j]) for i in rows})
+        if len(codes) == 1:
+            continue
+        below, height, level = [*range(domain.size)], 1, 1
+        if domain.taxonomy is not None:
+            tree = domain.taxonomy
+            below = list(tree.codes(tree.covering(codes)))
+            cuts = levels_of(domain)
+            height, level = len(cuts), next((k for k, cut in enumerate(cuts) if len(set(cut[codes].tolist())) == 1), len(cuts))
+        if len(below) == domain.size:
+            lost += UNIT
+        else:
+            lost += int((len(below) / domain.size if loss == "ncp" else level / height) * UNIT + 1e-9)
+    return lost
+
+
+def partitions(rows):
+    """All partitions of a list."""
+    if not rows:
+        yield []
+        return
+    first, *rest = rows
+    for smaller in partitions(rest):
+        for k in range(len(smaller)):
+            yield [*smaller[:k], [first, *smaller[k]], *smaller[k + 1 :]]
+        yield [[first], *smaller]
+
+
+def least_loss(data, l, k, loss):
+    """The least that a publishable partition loses, by trying them all."""
+    best = None
+    for partition in partitions(list(range(data.n))):
+        if all(len(g) >= max(k, l * max(np.bincount(data.sensitive[g]))) for g in partition):
+            lost = sum(len(g) * loss_of_group(data, g, loss) for g in partition)
+            best = lost if best is None else min(best, lost)
+    return best
+
+
+@st.composite
+def trees(draw, **options):
+    data, l = draw(tables(**options))
+    return with_trees(draw, data), l
+
+
+@settings(deadline=None, max_examples=60)
+@given(trees(max_rows=7, max_d=3, max_size=5, max_m=4), st.sampled_from(["ncp", "level"]), st.integers(1, 3))
+def test_against_all_partitions(table, loss, k):
+    data, l = table
+    k = min(k, data.n)
+    optimum = least_loss(data, l, k, loss)
+    release = ldiv.solve(data, l, k=k, algorithm="lagrangian", nodes=True, loss=loss)
+    lattice = Lattice.of_nodes(data.contingency, loss)
+    if not lattice.nodes:
+        assert release.is_suppression and release.stars * UNIT >= optimum
+        return
+    assert release.info["bound"] <= optimum <= release.info["loss"] == loss_of(release, lattice)
+    if release.info.get("optimal"):
+        assert release.info["loss"] == optimum
+    if (prices := release.info.get("prices")) is not None:
+        assert prove(data.contingency, prices, l) <= optimum
+        random = np.random.default_rng(0)
+        for most in (1, lattice.vectors):  # whatever the prices, whatever is left out
+            value = (random.random(len(prices.value)) * data.d * UNIT * (1 << 20)).astype(np.int64)
+            assert prove(data.contingency, Prices(l, value, most, max(k, 1), loss=loss), l) <= optimum
+
+
+@settings(deadline=None, max_examples=60)
+@given(trees(max_rows=40, max_d=3, max_size=6))
+def test_what_is_shown_is_the_lowest_node_above_what_is_held(table):
+    data, l = table
+    lattice = Lattice.of_nodes(data.contingency)
+    release = recoded(ldiv.solve(data, l, algorithm="tp+"), lattice)
+    ldiv.Release.verify(release)
+    lost = 0
+    for g in range(release.groups):
+        rows = np.flatnonzero(release.group == g)
+        lost += len(rows) * loss_of_group(data, rows.tolist(), "ncp")
+        for j, shown in enumerate(release.published[g].tolist()):
+            held = set(data.codes[rows, j].tolist())
+            covered = {shown} if shown >= 0 else set(range(data.domains[j].size)) if shown == -1 else set(release.subdomains[j][-2 - shown].codes)
+            assert held <= covered
+    if lattice.nodes:
+        assert loss_of(release, lattice) == lost  # groups that show the same are one: none loses more than its own lowest nodes
+    assert len({tuple(row) for row in release.published.tolist()}) == release.groups
+
+
+@settings(deadline=None, max_examples=25)
+@given(tables(max_rows=40, max_d=3), st.integers(0, 100))
+def test_hierarchies_of_height_one_are_stars(table, seed):
+    data, l = table
+    flat = replace(data, domains=tuple(replace(x, taxonomy=ldiv.Taxonomy.flat(range(x.size))) for x in data.domains))
+    plain = ldiv.solve(data, l, algorithm="lagrangian", seed=seed)
+    nodes = ldiv.solve(flat, l, algorithm="lagrangian", nodes=True, seed=seed)
+    assert np.array_equal(plain.published, nodes.published) and np.array_equal(plain.count, nodes.count)
+    assert plain.stars == nodes.stars and plain.info.get("bound") == nodes.info.get("bound")
+
+
+def test_the_same_through_nodes_where_a_level_joins_nothing_but_two_values():
+    """The machinery of nodes on (almost) stars: a level that joins two values which no row has leaves the optimum where it is."""
+    random = np.random.default_rng(3)
+    codes, sensitive = random.integers(0, 4, (60, 3)), random.integers(0, 5, 60)
+    data = ldiv.Microdata.from_codes(codes, sensitive, [6, 4, 4, 5])
+    trees = {data.domains[0].name: {"used": {str(k): [k] for k in range(4)}, "unused": {"both": [4, 5]}}}
+    plain = ldiv.solve(data, 2, algorithm="exact")
+    nodes = ldiv.solve(data.with_hierarchies(trees), 2, algorithm="lagrangian", nodes=True, loss={data.domains[0].name: {"used": 1.0, "unused": 1.0}})
+    assert nodes.info["bound"] <= plain.stars * UNIT <= nodes.info["loss"] <= plain.stars * UNIT * 1.1
+
+
+def test_levels_of_unbalanced_trees():
+    tree = ldiv.Taxonomy.from_tree({"a": {"aa": [0, 1], "ab": [2]}, "b": [3], "c": [4, 5]}, range(6))
+    levels = levels_of(ldiv.Domain("x", 6, taxonomy=tree))
+    joined = [sorted(np.flatnonzero(level == node).tolist() for node in set(level.tolist())) for level in levels]
+    assert joined == [[[0], [1], [2], [3], [4], [5]], [[0, 1], [2], [3], [4], [5]], [[0, 1, 2], [3], [4, 5]]]
+    assert len(levels_of(ldiv.Domain("x", 3))) == 1
+
+
+def frame():
+    random = np.random.default_rng(1)
+    return {
+        "Age": random.integers(20, 60, 400).tolist(),
+        "Town": [("Ulm", "Bonn", "Lyon", "Nice")[k] for k in random.integers(0, 4, 400)],
+        "Ill": random.integers(0, 6, 400).tolist(),
+    }
+
+
+TREES = {
+    "Age": {f"{a}-{a + 19}": {f"{b}-{b + 4}": list(range(b, b + 5)) for b in range(a, a + 20, 5)} for a in (20, 40)},
+    "Town": {"Germany": ["Bonn", "Ulm"], "France": ["Lyon", "Nice"]},
+}
+
+
+def test_anonymize_recodes_along_hierarchies_and_is_verified_from_outside():
+    table = frame()
+    release = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3, hierarchies=TREES)
+    plain = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3)
+    shown = set(map(str, release.frame["Age"])) | set(map(str, release.frame["Town"]))
+    assert shown & {"20-39", "40-59", "Germany", "France", "20-24"}
+    assert ldiv.verify(table, release.frame, ["Age", "Town"], "Ill", 3, hierarchies=TREES)
+    assert not ldiv.verify(table, release.frame, ["Age", "Town"], "Ill", 3)  # who does not know the hierarchy cannot tell
+    assert release.info["loss"] < plain.stars * UNIT
+    assert release.info["loss"] < 1.2 * release.info["bound"]
+    again = ldiv.anonymize({name: column[::-1] for name, column in table.items()}, ["Town", "Age"], "Ill", 3, hierarchies=TREES)
+    assert again.info["loss"] == release.info["loss"] and again.info["bound"] == release.info["bound"]
+
+
+@pytest.mark.parametrize("asked", [{"protect": ["Age"]}, {"also": [ldiv.KAnonymity(5)]}])
+def test_what_is_done_by_starring_is_refused_along_hierarchies(asked):
+    with pytest.raises(InputError, match="not along hierarchies"):
+        ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES, **asked)
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        ("stars", "loss must be one of 'ncp', 'level'"),
+        ({"Place": {}}, "'Place' is not a quasi-identifier"),
+        ({"Town": {"Spain": 0.5}}, "no node 'Spain'"),
+        ({"Town": {"Germany": 2}}, "a number from 0 to 1, not 2"),
+        ({"Town": 0.5}, "a mapping of nodes' texts"),
+        ({"Age": {"20-39": 0.01}}, "loses less than one below it"),
+    ],
+)
+def test_losses_that_cannot_be(loss, message):
+    with pytest.raises(InputError, match=message):
+        ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES, loss=loss)
+
+
+def test_a_table_of_losses_is_what_is_minimised():
+    dear = {"Town": {"Germany": 1.0, "France": 1.0}}
+    release = ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES, loss=dear)
+    usual = ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES)
+    assert release.info["prices"].loss == "own"
+    countries = [sum(str(x) in ("Germany", "France") for x in r.frame["Town"]) for r in (release, usual)]
+    assert countries[0] <= countries[1]
+
+
+def test_prices_that_do_not_fit_are_refused():
+    data = ldiv.Microdata.from_frame(frame(), ["Age", "Town"], "Ill").with_hierarchies(TREES)
+    prices = ldiv.solve(data, 3, algorithm="lagrangian", nodes=True).info["prices"]
+    for wrong in (
+        Prices(3, prices.value, prices.most, loss="other"),
+        Prices(3, prices.value, 10**6, loss="ncp"),
+        Prices(3, prices.value, prices.most, protected=(0,), loss="ncp"),
+    ):
+        with pytest.raises(InputError):
+            prove(data.contingency, wrong, 3)
+
+
+def test_vectors_that_do_not_fit_are_left_out_and_the_bound_allows_for_it(monkeypatch):
+    from ldiv.algorithms.lagrangian import effort
+
+    data = ldiv.Microdata.from_frame(frame(), ["Age", "Town"], "Ill").with_hierarchies(TREES)
+    whole = ldiv.solve(data, 3, algorithm="lagrangian", nodes=True)
+    monkeypatch.setattr(effort, "EVERYTHING", 4 * len(data.contingency.count))
+    part = ldiv.solve(data, 3, algorithm="lagrangian", nodes=True)
+    assert part.info["prices"].most == 4 < whole.info["prices"].most
+    assert part.info["bound"] <= whole.info["loss"]
+    assert prove(data.contingency, part.info["prices"], 3) == part.info["bound"]
+
+
+@pytest.mark.parametrize("effort", ["fast", "default"])
+def test_the_default_algorithm_at_every_effort(effort):
+    release = ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES, effort=effort)
+    lattice = Lattice.of_nodes(release.contingency)
+    assert release.info["loss"] == loss_of(release, lattice) > 0
+    assert all(x == 0 for x in lattice.loss[0].tolist())
