@@ -221,7 +221,7 @@ class Choice(Argument):
         return f"one of {', '.join(map(repr, self.of))}"
 
     def take(self, value: Any) -> Any:
-        if self.instead is not None and isinstance(value, self.instead):
+        if self.instead is not None and isinstance(value, self.instead) and not (isinstance(value, Mapping) and not value):
             return value
         if not isinstance(value, str):
             raise TypeError
