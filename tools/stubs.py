@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 KERNELS, STUBS = ROOT / "ext" / "ldiv" / "_kernels", ROOT / "ldiv" / "_kernels"
 ELEMENTS = {
     "row_t": "np.int64", "count_t": "np.int64", "index_t": "np.int32", "code_t": "np.int32", "double": "np.float64", "float": "np.float32",
-    "uint64_t": "np.uint64", "key_t": "np.uint64", "packed_t": "Any", "signed char": "np.int8", "char": "np.int8", "near_t": "np.uint16",
+    "uint64_t": "np.uint64", "key_t": "np.uint64", "packed_t": "Any", "signed char": "np.int8", "near_t": "np.uint16",
 }  # fmt: skip
 REAL = ("double", "float")
 I32, I64, U64, F64 = (f"NDArray[np.{x}]" for x in ("int32", "int64", "uint64", "float64"))

@@ -37,8 +37,8 @@ cdef inline bint pays(double price, double stars) noexcept nogil:
 
 cdef double value_at(Group* group, const Table* table, count_t h, count_t* usage, float* share) noexcept nogil:
     """The profit of the best set of height at most h with at least so many rows as that height takes: rows by falling profit, at most h a value, while
-    they pay or are needed (where l is 1, k: every set is 1-eligible, and `h` passes any); a row of the group's `forced` cell before all others, if there is one. Adds its rows to `usage` and `share` where these are
-    given. NEVER where there are not so many rows."""
+    they pay or are needed (where l is 1, k: every set is 1-eligible, and `h` passes any); a row of the group's `forced` cell before all others, if there
+    is one. Adds its rows to `usage` and `share` where these are given. NEVER where there are not so many rows."""
     cdef row_t i = 0
     cdef count_t taken = 0, take, there, need = table.k if table.l == 1 else rows_for(table.l, table.k, h)
     cdef double value = 0
@@ -118,7 +118,7 @@ cdef count_t best_height(Group* group, const Table* table, count_t guess) noexce
     return upper
 
 
-cdef row_t paying_first(const index_t[::1] order, const double[::1] price, double least) noexcept nogil:
+cdef row_t paying_first(const index_t[::1] order, const double[::1] price, double least) except -1 nogil:
     """How many cells, by falling price, have more than the least."""
     cdef row_t low = 0, high = order.shape[0], at
     while low < high:
@@ -130,8 +130,9 @@ cdef row_t paying_first(const index_t[::1] order, const double[::1] price, doubl
     return low
 
 
-cdef void promising(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const double[::1] price,
-                    const double[::1] stars, double reach, count_t l, char[::1] met, count_t[::1] values, double[::1] most, char[::1] wanted) noexcept nogil:
+cdef int promising(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const double[::1] price,
+                   const double[::1] stars, double reach, count_t l, signed char[::1] met, count_t[::1] values, double[::1] most,
+                   signed char[::1] wanted) except -1 nogil:
     """Leaves wanted the groups in which a set may pay. A set of height h has at least l h rows, at most h a value: it brings at most h times what the
     dearest rows of l SA values do (`most`), or more than that only where all of these pay. Cells not among the `first` bring less than -`reach`."""
     cdef row_t at, each = stars.shape[0] > 1
@@ -149,10 +150,11 @@ cdef void promising(const index_t[::1] item, const index_t[::1] group_of_item, c
         most[g] -= (l - values[g]) * reach
         wanted[g] = most[g] > -ROUNDING
     wanted[most.shape[0] - 1] = 0
+    return 0
 
 
-cdef void by_group(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const char[::1] wanted,
-                   row_t[::1] ends, index_t[::1] listed) noexcept nogil:
+cdef int by_group(const index_t[::1] item, const index_t[::1] group_of_item, const index_t[::1] order, row_t first, const signed char[::1] wanted,
+                  row_t[::1] ends, index_t[::1] listed) except -1 nogil:
     """The first cells of `order` by group, those of wanted groups only: a stable distribution. Those of group g end at ends[g]."""
     cdef row_t at, total = 0, here
     cdef index_t g
@@ -171,18 +173,19 @@ cdef void by_group(const index_t[::1] item, const index_t[::1] group_of_item, co
         if wanted[g]:
             listed[ends[g]] = order[at]
             ends[g] += 1
+    return 0
 
 
 def respond(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
-            const index_t[::1] order not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
-            const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None, count_t[::1] usage not None,
+            const index_t[::1] order not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m,
+            const count_t[::1] count not None, const double[::1] price not None, count_t l, count_t k, count_t[::1] height not None, count_t[::1] usage not None,
             double[::1] gain not None, double reach, float[::1] share=None):
     """Every group of a pattern takes its best whole l-eligible set of at least k rows at these prices, if that pays.
 
     Cell c falls in the group ``group_of_item[item[c]]`` of the pattern, group g has ``starts[g + 1] - starts[g]`` cells; the last group can hold no row.
-    A row of cell c brings ``price[c] - stars[g]`` (`stars` has one number for all groups, or one for each); `order` lists the cells by falling price. `height` holds a guess of each group's best height and keeps
-    what is found; the rows taken are added to `usage` (and `share`, where it is given), what each group gains is written to `gain`. Returns their sum,
-    and how many cells were listed twice.
+    A row of cell c brings ``price[c] - stars[g]`` (`stars` has one number for all groups, or one for each); `order` lists the cells by falling price.
+    `height` holds a guess of each group's best height and keeps what is found; the rows taken are added to `usage` (and `share`, where it is given), what
+    each group gains is written to `gain`. Returns their sum, and how many cells were listed twice.
 
     Only cells that a row does not lose more than `reach` in are looked at first, and only groups that they promise something to; a group whose best set
     could take others too is looked at again, with all of its cells. So `reach` decides on the time, not on what comes out: a pass over those cells, the
@@ -196,7 +199,9 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
     cdef double total = 0, best
     cdef row_t[::1] ends = np.empty(groups + 1, dtype=np.int64)
     cdef index_t[::1] listed
-    cdef char[::1] wanted = np.empty(groups + 1, dtype=np.int8)
+    cdef signed char[::1] wanted, met
+    cdef count_t[::1] values
+    cdef double[::1] most
     cdef count_t[::1] room = np.empty(m, dtype=np.int64), seen = np.zeros(m, dtype=np.int64)
     cdef float* into = NULL
     cdef Group group
@@ -204,11 +209,12 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
     gain[:] = 0
     if item.shape[0] == 0:
         return 0.0, 0
-    least = stars[0]
-    for g in range(stars.shape[0]):
-        if stars[g] < least:
-            least = stars[g]
-    first = paying_first(order, price, least - reach)
+    with nogil:
+        least = stars[0]
+        for g in range(stars.shape[0]):
+            if stars[g] < least:
+                least = stars[g]
+        first = paying_first(order, price, least - reach)
     if first == 0 or not pays(price[order[0]], least):
         return 0.0, 0
     listed = np.empty(first, dtype=np.int32)
@@ -216,8 +222,10 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
         into = &share[0]
     table.sensitive, table.count, table.price, table.l, table.k = &sensitive[0], &count[0], &price[0], l, k
     group.room, group.seen, group.now, group.forced = &room[0], &seen[0], 0, -1
-    promising(item, group_of_item, order, first, price, stars, reach, l, np.zeros(group_of_item.shape[0], dtype=np.int8),
-              np.zeros(groups + 1, dtype=np.int64), np.zeros(groups + 1), wanted)
+    wanted, met = np.empty(groups + 1, dtype=np.int8), np.zeros(group_of_item.shape[0], dtype=np.int8)
+    values, most = np.zeros(groups + 1, dtype=np.int64), np.zeros(groups + 1)
+    with nogil:
+        promising(item, group_of_item, order, first, price, stars, reach, l, met, values, most, wanted)
     for turn in range(2):
         with nogil:
             by_group(item, group_of_item, order, first, wanted, ends, listed)
@@ -248,14 +256,15 @@ def respond(const index_t[::1] item not None, const index_t[::1] group_of_item n
         if again == 0:
             break
         first, listed, twice = order.shape[0], np.empty(again, dtype=np.int32), again
-    for g in range(groups):
-        total += gain[g]
+    with nogil:
+        for g in range(groups):
+            total += gain[g]
     return total, twice
 
 
 def forced(const index_t[::1] item not None, const index_t[::1] group_of_item not None, const row_t[::1] starts not None,
-           const index_t[::1] order not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m, const count_t[::1] count not None,
-           const double[::1] price not None, count_t l, count_t k, const count_t[::1] height not None, const double[::1] gain not None,
+           const index_t[::1] order not None, const double[::1] stars not None, const code_t[::1] sensitive not None, code_t m,
+           const count_t[::1] count not None, const double[::1] price not None, count_t l, count_t k, const count_t[::1] height not None, const double[::1] gain not None,
            double[::1] loss not None):
     """What the bound gains if a row of a cell has to be published in this pattern: what its group gains less its best set with such a row.
 
@@ -267,7 +276,7 @@ def forced(const index_t[::1] item not None, const index_t[::1] group_of_item no
     cdef double best
     cdef index_t[::1] listed = np.empty(item.shape[0], dtype=np.int32)
     cdef row_t[::1] ends = np.empty(groups + 1, dtype=np.int64)
-    cdef char[::1] wanted = np.ones(groups + 1, dtype=np.int8)
+    cdef signed char[::1] wanted = np.ones(groups + 1, dtype=np.int8)
     cdef count_t[::1] room = np.empty(m, dtype=np.int64), seen = np.zeros(m, dtype=np.int64)
     cdef Group group
     cdef Table table

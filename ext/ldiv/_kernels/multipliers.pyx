@@ -87,7 +87,6 @@ def select(const index_t[:, ::1] item not None, const row_t[::1] offset not None
     """
     cdef row_t b, p, c, first, last, at, cells = item.shape[1], patterns = item.shape[0]
     cdef float least[WIDTH]
-    cdef float most
     cdef const index_t* where
     cdef const float* here
     if high <= low or patterns == 0:
@@ -162,13 +161,13 @@ def shares(const near_t[::1] near not None, const row_t[:, ::1] start not None, 
 
 def adjust(const index_t[::1] item not None, const near_t[::1] near not None, const row_t[:, ::1] start not None, const float[::1] share not None,
            Py_ssize_t p, const row_t[::1] indptr not None, const float[::1] fixed not None, float[::1] price not None, float[::1] first not None,
-           float[::1] second not None, float[::1] cost not None, const float[::1] load not None, const float[::1] pays not None, float step, float decay_first, float decay_second,
-           float correct_first, float correct_second) -> None:
+           float[::1] second not None, float[::1] cost not None, const float[::1] load not None, const float[::1] pays not None, float step,
+           float decay_first, float decay_second, float correct_first, float correct_second) -> None:
     """Add up the rows of pattern p, move its prices along the gradient load * X - X_group (Adam's step), and renew its costs.
 
     Lists as in :func:`select`; `fixed` are rows that each item has besides, or none; `load` has an entry an item, or one for all: how many rows of the
-    group a row of the item stands for at the least; `pays` an entry a group, or one for all: what a row pays there without prices. All other arrays are this pattern's own part, so patterns can be
-    adjusted at the same time. Prices stay at least 0.
+    group a row of the item stands for at the least; `pays` an entry a group, or one for all: what a row pays there without prices. All other arrays are
+    this pattern's own part, so patterns can be adjusted at the same time. Prices stay at least 0.
     """
     cdef row_t b, g, i, base, items = price.shape[0], groups = indptr.shape[0] - 1, stride = load.shape[0] > 1
     cdef row_t each = pays.shape[0] > 1
