@@ -221,6 +221,15 @@ def test_vectors_that_do_not_fit_are_left_out_and_the_bound_allows_for_it(monkey
 
 
 @pytest.mark.parametrize("effort", ["fast", "default"])
+def test_a_bound_on_losses_is_never_one_on_stars(effort):
+    """Hierarchies none of whose nodes help: values and stars are published, but what was minimised and proven is counted otherwise."""
+    table = {"A": [0, 0, 2, 2, 4, 4], "B": [0, 1, 2, 3, 4, 5], "S": [0, 1, 2, 3, 4, 5]}
+    release = ldiv.anonymize(table, ["A", "B"], "S", 2, hierarchies={"A": {"x": [0, 2], "y": [4]}}, effort=effort)
+    assert release.is_suppression and "loss" in release.info and release.proof is None
+    assert not release.certificate.contradiction and release.certificate.bound <= release.stars
+
+
+@pytest.mark.parametrize("effort", ["fast", "default"])
 def test_the_default_algorithm_at_every_effort(effort):
     release = ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES, effort=effort)
     lattice = Lattice.of_nodes(release.contingency)

@@ -56,9 +56,9 @@ def phases_of(info: Mapping[str, Any]) -> Phases | None:
 
 
 def proof_of(info: Mapping[str, Any]) -> Proof | None:
-    """The bound that was proven, None where the algorithm proves none."""
+    """The bound on stars that was proven, None where the algorithm proves none: one on what nodes lose, where ``info`` has a loss, is none on stars."""
     exact = info.get("proof") == "exact"
-    if "bound" not in info or (info.get("prices") is None and not exact):
+    if "bound" not in info or "loss" in info or (info.get("prices") is None and not exact):
         return None
     return Proof(info["bound"], info.get("prices"), exact)
 
