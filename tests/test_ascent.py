@@ -5,7 +5,8 @@ import pytest
 
 import ldiv
 import ldiv._kernels.multipliers as _multipliers
-from ldiv.bounds.multipliers import Ascent, DualProblem
+from ldiv.bounds.ascent import Ascent
+from ldiv.bounds.multipliers import DualProblem
 
 
 def started(problem, seed):

@@ -21,8 +21,6 @@ LEVEL = {name: level for level, names in enumerate(FLOORS) for name in names}
 # privacy.principles judges groups of a release while it is made; datasets make tables and report nothing.
 MODULES = sorted(path for path in (ROOT / "ldiv").rglob("*.py"))
 LONG = {
-    "ldiv/bounds/proof.py": "the checker stands by itself: what it reads of hierarchies is its own, too",
-    "ldiv/bounds/multipliers.py": "the dual problem and its ascent share one layout",
     "ldiv/table/frames.py": "the sources of all libraries, their one public door", "ldiv/release/release.py": "one class; its form, check and decoding stand apart",
     "ldiv/table/microdata.py": "half of it docstrings of the public constructors", "ldiv/table/backends.py": "one class a library, side by side",
     "ext/ldiv/_kernels/tp.pyx": "the algorithm of section 5 from phase one to three, read as one",

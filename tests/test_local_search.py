@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from strategies import tables, with_trees
 
 import ldiv
-from ldiv._kernels.local_search import LocalSearch
 from ldiv._kernels.multipliers import propose
 from ldiv.algorithms.lagrangian.rounding import Assignment
 from ldiv.bounds.multipliers import DualProblem
@@ -19,29 +18,10 @@ class Books:
 
     def __init__(self, state):
         problem = self.problem = state.problem
-        indptr, group_of_item = problem.all_groups
-        cells, bounds = problem.cells_by_group
-        self.rows = np.zeros(problem.item.shape, dtype=np.int32)
-        for p in range(len(problem.patterns)):
-            self.rows[p] = state.rows(p)
-        self.given, self.left = np.concatenate(state.given), state.left
+        _, group_of_item = problem.all_groups
+        self.search, self.given, self.rows = state.ledger()
+        self.left = state.left
         self.pays = problem.price_of_all[group_of_item[problem.item + problem.offset[:-1, None]]]  # of each pattern and cell
-        self.search = LocalSearch(
-            problem.item,
-            problem.offset,
-            group_of_item,
-            indptr,
-            problem.floor.astype(np.int32),
-            problem.price_of_all.astype(np.int32),
-            problem.finer,
-            cells,
-            bounds,
-            self.given,
-            self.rows,
-            self.left,
-            problem.l,
-            problem.k,
-        )
 
     @property
     def cost(self):

@@ -17,7 +17,8 @@ import numpy as np
 
 import ldiv
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
-from ldiv.bounds.multipliers import Ascent, DualProblem
+from ldiv.bounds.ascent import Ascent
+from ldiv.bounds.multipliers import DualProblem
 from ldiv.datasets.acs import QI
 
 __all__ = ["AIMS", "Aim", "grown"]

@@ -13,7 +13,7 @@ from ldiv.bounds.proof import prove
 from ldiv.release.nodes import loss_of, recoded
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.lattice import UNIT, Lattice
+from ldiv.table.lattice import Lattice
 
 __all__ = ["auto"]
 
@@ -102,7 +102,7 @@ def auto(
     lattice = Lattice.of_nodes(contingency, loss) if nodes else Lattice.of_stars(contingency)
     if effort == "fast":
         quick = recoded(cascade(contingency, l, k=k, seed=seed), lattice)
-        about = {**quick.info, "loss": loss_of(quick, lattice), "unit": UNIT} if lattice.nodes else quick.info
+        about = {**quick.info, "loss": loss_of(quick, lattice), "unit": lattice.unit} if lattice.nodes else quick.info
         return replace(quick, algorithm="auto", info=about)
     if not lattice.nodes and len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
         return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS), k), algorithm="auto")

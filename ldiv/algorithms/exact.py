@@ -144,10 +144,10 @@ def fewest_stars(
     most = start.cost - 1 if target is None else min(start.cost - 1, target)
     if bound > most:
         return replace(start, algorithm="exact", info={**start.info, "optimal": bound == start.cost})
-    chosen = paid - least <= most * SCALE - total
-    if chosen.size <= WHOLE and (needed := search.candidates(most)) is not None:
-        chosen &= needed
-    pattern, cell = np.nonzero(chosen)
+    needed = paid - least <= most * SCALE - total
+    if needed.size <= WHOLE and (also := search.candidates(most)) is not None:
+        needed &= also
+    pattern, cell = np.nonzero(needed)
     variables = len(cell)
     columns = np.arange(variables)
     item = place[pattern, cell]

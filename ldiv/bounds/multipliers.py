@@ -1,4 +1,4 @@
-"""Multipliers on the eligibility constraints: the Lagrangian dual of star minimisation, its ascent, and its exact value.
+"""Multipliers on the eligibility constraints: the Lagrangian dual of star minimisation, and its exact value.
 
 A group's pillar pays its partners: docs/near-optimal.md has the derivation.
 """
@@ -6,11 +6,8 @@ A group's pillar pays its partners: docs/near-optimal.md has the derivation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +21,10 @@ from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 from ldiv.table.lattice import Lattice
 
-__all__ = ["SCALE", "Ascent", "DualProblem", "Multipliers", "never"]
+__all__ = ["SCALE", "TOO_MUCH", "DualProblem", "Multipliers", "never"]
 
 SCALE = 1 << 20  # bounds are proven in units of 1 / SCALE star
 TOO_MUCH = 1 << 36  # more than a row can cost
-SMALL = 200_000  # patterns times cells below which a second thread costs more than it gives
 
 
 def never() -> bool:
@@ -93,7 +89,7 @@ class DualProblem:
         c = self.contingency = contingency
         self.lattice = lattice or Lattice.of_stars(c)
         self.rows = c.count if rows is None else rows
-        self.l, self.k, self.most = l, k if k > l else 1, min(most, self.lattice.vectors if self.lattice.nodes else c.d)
+        self.l, self.k, self.most = l, k if k > l else 1, min(most, self.lattice.enough)
         self.units = -(-self.k // unit)  # k as `contingency` counts
         self.patterns = self.lattice.patterns(most)
         self.pays: list[NDArray[np.int64]] = []  # what a row loses in each group of a pattern, or one number for all of them
@@ -116,7 +112,7 @@ class DualProblem:
             self.indptr.append(np.concatenate([[0], np.cumsum(lengths[able]), [np.count_nonzero(alive) + 1]]))
             self.sensitive.append(np.append(projected.sensitive[alive], 0).astype(np.int32))
             pays = self.lattice.losses(kept, projected.codes)
-            self.pays.append(pays if len(pays) == 1 and not self.lattice.nodes else np.append(pays[able], self.lattice.most))
+            self.pays.append(np.append(pays[able], self.lattice.most) if self.lattice.nodes else pays)
             if self.k > 1:
                 self.most_rows.append(np.append(held[alive], 1))
         self.items = [len(s) for s in self.sensitive]
@@ -187,14 +183,14 @@ class DualProblem:
     @property
     def complete(self) -> bool:
         """Whether no pattern is left out."""
-        return self.most >= (self.lattice.vectors if self.lattice.nodes else self.contingency.d)
+        return self.most >= self.lattice.enough
 
     @property
     def cap(self) -> int:
         """What a row pays at the most, in units of 1 / SCALE star: a pattern that is left out has more than `most` stars, and no multipliers, so it costs at
         least what the cheapest most + 1 do; of nodes, what the cheapest of those left out does."""
         if self.lattice.nodes:
-            left_out = [self.lattice.least(kept) for _, kept in self.lattice.ranked()[self.most :] if kept]
+            left_out = [self.lattice.least(kept) for _, kept in self.lattice.ranked[self.most :] if kept]
             return min(left_out) * SCALE if left_out else int(np.iinfo(np.int64).max)
         if self.most >= self.contingency.d - 1:
             return int(np.iinfo(np.int64).max)
@@ -230,127 +226,3 @@ def _apart(contingency: Contingency) -> Contingency:
     c = contingency
     own = np.arange(len(c.count), dtype=np.int32)
     return Contingency._made(c.codes, c.indptr, own, c.count, c.domains, Domain("cell", max(len(own), 1)))
-
-
-class Ascent:
-    """Dual ascent by Adam on a soft minimum, with some rows already fixed or not.
-
-    Two passes a sweep: cells answer the multipliers (split by cells), patterns adjust them (split by patterns); each number is summed in one order
-    whatever the number of threads. The soft minimum gives a pattern that costs REACH temperatures more than the least next to nothing, so only pairs of
-    cell and pattern within that are listed, anew every RENEW sweeps; the bound of the multipliers is always that of all pairs.
-    """
-
-    DECAY = (0.9, 0.99)
-    REACH, RENEW = 15.0, 5
-
-    def __init__(self, problem: DualProblem) -> None:
-        self.problem = problem
-        total = int(problem.offset[-1])
-        # Steps and temperatures are in stars of mean weight, so that scaled weights take the same way.
-        self.unit = float(np.mean(problem.lattice.star))
-        self.price, self.first, self.second, self.cost = (np.zeros(total, dtype=np.float32) for _ in range(4))
-        self.fixed = np.empty(0, dtype=np.float32)  # rows that items have besides
-        for p in range(len(problem.patterns)):
-            self.cost[problem.part(p)] = np.repeat(problem.price_of_groups(p) / self.unit, np.diff(problem.indptr[p]))
-            self.price[problem.offset[p + 1] - 1] = self.cost[problem.offset[p + 1] - 1] = TOO_MUCH
-        self.pays = [(pays / self.unit).astype(np.float32) for pays in problem.pays]
-        self.load = [problem.load(p) for p in range(len(problem.patterns))]
-        patterns, cells = problem.item.shape
-        blocks = -(-cells // _multipliers.BLOCK)
-        self.start = np.zeros((blocks, patterns + 1), dtype=np.int64)
-        self.near = np.empty(problem.item.size + 1, dtype=np.uint16)  # memory is taken as it is written
-        self.share = np.empty(problem.item.size, dtype=np.float32)
-        self.steps = 0
-        self.chunks = [(k * blocks // problem.threads, (k + 1) * blocks // problem.threads) for k in range(problem.threads)]
-
-    def select(self, spread: Callable[..., Any], temperature: float) -> None:
-        """List the pairs that matter at this temperature."""
-
-        def part(chunk: tuple[int, int]) -> None:
-            _multipliers.select(self.problem.item, self.problem.offset, self.cost, self.REACH * temperature, *chunk, self.near, self.start)
-
-        list(spread(part, self.chunks))
-
-    def respond(self, spread: Callable[..., Any], rows: NDArray[np.float32], temperature: float) -> float:
-        """Cells spread over their listed patterns at the present costs; returns the dual value of the rows."""
-        problem = self.problem
-
-        def part(chunk: tuple[int, int]) -> float:
-            return _multipliers.respond(problem.item, problem.offset, self.cost, rows, temperature, *chunk, self.near, self.start, self.share)
-
-        return float(sum(spread(part, self.chunks)))
-
-    def adjust(self, spread: Callable[..., Any], step: float) -> None:
-        """Move all prices one step."""
-        problem, (one, two) = self.problem, self.DECAY
-        self.steps += 1
-        correct = 1 / (1 - one**self.steps), 1 / (1 - two**self.steps)
-
-        def move(p: int) -> None:
-            s = problem.part(p)
-            _multipliers.adjust(
-                problem.item[p],
-                self.near,
-                self.start,
-                self.share,
-                p,
-                problem.indptr[p],
-                self.fixed[s],
-                self.price[s],
-                self.first[s],
-                self.second[s],
-                self.cost[s],
-                self.load[p],
-                self.pays[p],
-                step,
-                one,
-                two,
-                *correct,
-            )
-
-        list(spread(move, range(len(problem.patterns))))
-
-    def shares(self, p: int) -> NDArray[np.float32]:
-        """The rows of each cell that the last answer gives pattern p."""
-        return np.asarray(_multipliers.shares(self.near, self.start, self.share, p, self.problem.item.shape[1]))
-
-    def run(
-        self,
-        rows: NDArray[np.int64],
-        sweeps: int,
-        temperature: tuple[float, float],
-        step: tuple[float, float],
-        over: Callable[[], bool] = never,
-        progress: Callable[[str], None] | None = None,
-    ) -> int:
-        """Sweeps at temperatures and steps falling geometrically; ends with the shares at the last multipliers. Returns the sweeps done."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        weight = rows.astype(np.float32)
-        done = 0
-        alone = self.problem.threads == 1 or self.problem.item.size < SMALL
-        with nullcontext() if alone else ThreadPoolExecutor(self.problem.threads) as pool:
-            spread = map if pool is None else pool.map
-            for k in range(sweeps):
-                at = k / max(sweeps - 1, 1)
-                heat = temperature[0] * (temperature[1] / temperature[0]) ** at
-                if k % self.RENEW == 0:
-                    self.select(spread, heat)
-                value = self.respond(spread, weight, heat)
-                self.adjust(spread, step[0] * (step[1] / step[0]) ** at)
-                done += 1
-                if progress is not None and k % 10 == 9:
-                    progress(f"sweep {k + 1} of {sweeps}: dual value {value * self.unit:,.0f}")
-                if over():
-                    break
-            self.select(spread, temperature[1])
-            self.respond(spread, weight, temperature[1])
-        return done
-
-    def multipliers(self) -> Multipliers:
-        """The present multipliers in whole units."""
-        problem = self.problem
-        price = self.price.astype(np.float64)
-        price[problem.offset[1:] - 1] = 0  # of groups that can hold no row: not needed, and too large for whole units with large weights
-        whole = np.rint(price * self.unit * SCALE).astype(np.int64)
-        return Multipliers(problem.l, problem.most, [whole[problem.part(p)] for p in range(len(problem.patterns))])

@@ -6,9 +6,9 @@ largest number, times everything it is multiplied by, certainly fits; else Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 from ldiv.arguments import WEIGHT, L, Whole, shown
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
+from ldiv.bounds.levels import Levels
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
-from ldiv.table.taxonomy import Taxonomy
 
 __all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
-WHOLE_STAR = 10_000  # what nodes lose is in units of 1 / WHOLE_STAR of a star of weight 1
 K = Whole("k", least=1, most=1 << 62)
 FITS = 1 << 62
 
@@ -203,7 +202,7 @@ def prove(contingency: Contingency, prices: Prices, l: int, losses: Mapping[str,
         raise InputError(f"prices must be Prices, not {shown(prices)}")
     if prices.l != l or isinstance(prices.l, bool):
         raise InputError(f"the certificate is for l = {shown(prices.l)}, not {l}")
-    hierarchies = None if prices.loss is None else _Levels(c, prices.loss, losses)
+    hierarchies = None if prices.loss is None else Levels(c, prices.loss, losses)
     largest_most = d if hierarchies is None else hierarchies.vectors
     most = Whole("most", least=1, most=largest_most).check(prices.most, "the certificate does not fit this table: most")
     k = K.check(prices.k, "the certificate's k")
@@ -217,118 +216,37 @@ def prove(contingency: Contingency, prices: Prices, l: int, losses: Mapping[str,
         raise InputError(f"the certificate's prices must be a list of int64, not {kind}")
     if len(value) != len(c.count):
         raise InputError(f"the certificate does not fit this table: {len(c.count):,} cells need a price each, not {len(value):,}")
-    weights = [int(w) * (1 if hierarchies is None else WHOLE_STAR) for w in c.weights]
-    if hierarchies is not None:
+    patterns: Iterable[tuple[list[NDArray[Any]], list[int], Any]]
+    if hierarchies is None:
+        weights = [int(w) for w in c.weights]
+        free = [j for j in range(d) if j not in protected]
+        cap = sum(sorted(weights[j] for j in free)[: most + 1]) if len(free) > most + 1 else None
+        patterns, dearest = _starred(c, free, most), sum(weights)
+    else:
         if protected:
             raise InputError("a certificate of releases along hierarchies has no protected columns")
         chosen, cap = hierarchies.chosen(most)
-        value = value if cap is None else np.minimum(value, cap * UNIT)
-    free = [j for j in range(d) if j not in protected]
-    if hierarchies is None and len(free) > most + 1:
-        value = np.minimum(value, sum(sorted(weights[j] for j in free)[: most + 1]) * UNIT)
-    largest = max([abs(int(x)) for x in (value.min(initial=0), value.max(initial=0))]) + sum(weights) * UNIT
+        patterns, dearest = map(hierarchies.at, chosen), sum(hierarchies.star)
+    value = value if cap is None else np.minimum(value, cap * UNIT)
+    largest = max([abs(int(x)) for x in (value.min(initial=0), value.max(initial=0))]) + dearest * UNIT
     exact = np.dtype(np.int64) if largest * max(c.n, 1) * 4 < FITS else np.dtype(object)
     price, count = value.astype(exact), c.count.astype(exact)
     total = int((price * count).sum()) if len(price) else 0
+    for columns, sizes, loss in patterns:
+        profit = price - np.asarray(loss).astype(exact) * UNIT
+        total -= _gains(_numbered(columns, sizes, len(price)), c.sensitive, count, profit, l, k)
+    return max(0, -(-total // UNIT))
+
+
+def _starred(c: Contingency, free: list[int], most: int) -> Iterator[tuple[list[NDArray[np.int32]], list[int], int]]:
+    """Of each choice of starred attributes, at most so many or all: the columns that are kept, their sizes, and what a row pays."""
     columns = c.codes[c.group_of_cell]
-    if hierarchies is not None:
-        for levels in chosen:
-            cuts, sizes, loss = hierarchies.at(levels)
-            group = _numbered(cuts, sizes, len(columns))
-            total -= _gains(group, c.sensitive, count, price - loss.astype(exact) * UNIT, l, k)
-        return max(0, -(-total // UNIT))
     for size in range(len(free) + 1):
         if size > most and size < len(free):
             continue
         for starred in combinations(free, size):
-            kept = [j for j in range(d) if j not in starred]
-            group = _numbered([columns[:, j] for j in kept], [c.sizes[j] for j in kept], len(columns))
-            total -= _gains(group, c.sensitive, count, price - sum(weights[j] for j in starred) * UNIT, l, k)
-    return max(0, -(-total // UNIT))
-
-
-class _Levels:
-    """What groups can show along hierarchies, and what that loses: read from the trees anew, by no code of the solver's."""
-
-    def __init__(self, c: Contingency, loss: str, losses: Mapping[str, Mapping[str, float]] | None) -> None:
-        if loss not in ("ncp", "level", "own"):
-            raise InputError(f"the certificate's loss must be 'ncp', 'level' or 'own', not {shown(loss)}")
-        if (loss == "own") != (losses is not None):
-            raise InputError(
-                "the certificate is of losses of one's own: give them by loss=" if loss == "own" else f"the certificate is for loss={loss!r}"
-            )
-        self.c = c
-        self.star = [WHOLE_STAR * int(w) for w in c.weights]
-        # Of each attribute and level: the node above each code, and what a row of each code loses there.
-        self.levels: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = []
-        for domain, weight in zip(c.domains, c.weights.tolist(), strict=True):
-            tree, cuts = domain.taxonomy, [np.arange(domain.size, dtype=np.int64)]
-            if tree is not None:
-                above = [[int(node)] for node in tree.leaf]
-                for path in above:
-                    while tree.parent[path[-1]] >= 0:
-                        path.append(int(tree.parent[path[-1]]))
-                for depth in range(max(map(len, above)) - 1, 0, -1):  # 0 is the root: a star
-                    cut = np.array([path[max(len(path) - 1 - depth, 0)] for path in above], dtype=np.int64)
-                    parts = len(set(cut.tolist()))
-                    if 1 < parts < len(set(cuts[-1].tolist())):
-                        cuts.append(cut)
-            own = {} if losses is None else losses.get(domain.name, {})
-            mine = []
-            for height, cut in enumerate(cuts):
-                each = np.zeros(domain.size, dtype=np.int64)
-                for node in set(cut.tolist()) if height else ():
-                    below = np.flatnonzero(cut == node)
-                    part = height / len(cuts) if loss == "level" else (len(below) / domain.size if len(below) > 1 else 0.0)
-                    assert tree is not None
-                    part = own.get(tree.text[self._lowest(tree, below)], part)
-                    each[below] = int(part * WHOLE_STAR + 1e-9) * weight
-                mine.append((cut, each))
-            self.levels.append(mine)
-
-    @staticmethod
-    def _lowest(tree: Taxonomy, codes: NDArray[np.int64]) -> int:
-        """The lowest node above all of some codes."""
-        paths = []
-        for code in codes.tolist():
-            path = [int(tree.leaf[code])]
-            while tree.parent[path[-1]] >= 0:
-                path.append(int(tree.parent[path[-1]]))
-            paths.append(path[::-1])
-        common = 0
-        while all(len(path) > common + 1 and path[common + 1] == paths[0][common + 1] for path in paths):
-            common += 1
-        return paths[0][common]
-
-    @property
-    def vectors(self) -> int:
-        return prod(len(levels) + 1 for levels in self.levels)
-
-    def at(self, levels: tuple[int, ...]) -> tuple[list[NDArray[np.int64]], list[int], NDArray[np.int64]]:
-        """Of each cell what it shows of the attributes that are not starred, their sizes, and what a row of it loses."""
-        codes, shown, sizes = self.c.codes, [], []
-        loss = np.zeros(len(codes), dtype=np.int64)
-        for j, level in enumerate(levels):
-            if level == len(self.levels[j]):
-                loss += self.star[j]
-                continue
-            cut, each = self.levels[j][level]
-            shown.append(cut[codes[:, j]][self.c.group_of_cell])
-            sizes.append(int(cut.max()) + 1)
-            loss += each[codes[:, j]]
-        return shown, sizes, loss[self.c.group_of_cell]
-
-    def chosen(self, most: int) -> tuple[list[tuple[int, ...]], int | None]:
-        """The combinations of levels that are not left out, and the least that a row loses in any other; None where there is none."""
-        rows = np.add.reduceat(self.c.count, self.c.indptr[:-1]) if self.c.groups else np.zeros(0, dtype=np.int64)
-        lost = [[int((each[self.c.codes[:, j]] * rows).sum()) for _, each in mine] + [self.star[j] * self.c.n] for j, mine in enumerate(self.levels)]
-        every = list(product(*(range(len(mine)) for mine in lost)))
-        every.sort(key=lambda levels: (sum(mine[level] for mine, level in zip(lost, levels, strict=True)), levels))
-        root = tuple(len(mine) for mine in self.levels)
-        left_out = [levels for levels in every[most:] if levels != root]
-        least = [[int(each.min()) for _, each in mine] + [self.star[j]] for j, mine in enumerate(self.levels)]
-        cap = min((sum(mine[level] for mine, level in zip(least, levels, strict=True)) for levels in left_out), default=None)
-        return [*every[:most], *([root] if root in every[most:] else [])], cap
+            kept = [j for j in range(c.d) if j not in starred]
+            yield [columns[:, j] for j in kept], [c.sizes[j] for j in kept], sum(int(c.weights[j]) for j in starred)
 
 
 def _gains(group: NDArray[np.int64], sensitive: NDArray[np.int32], count: NDArray[Any], profit: NDArray[Any], l: int, k: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,7 +67,7 @@ def _subdomain(lattice: Lattice, attribute: int, level: int, node: int) -> Subdo
     return Subdomain(codes, tree.text[tree.covering(codes)])
 
 
-def recoded(release: Release, lattice: Lattice, **about: Any) -> Release:
+def recoded(release: Release, lattice: Lattice) -> Release:
     """The same groups, each showing the lowest node above what it holds; groups that show the same become one.
 
     Of stars alone: the release itself. Merging keeps what groups satisfy: l-eligible groups of at least k rows together are one, too.
@@ -78,8 +76,18 @@ def recoded(release: Release, lattice: Lattice, **about: Any) -> Release:
         return release
     group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     published, subdomains = covered(lattice, group, release.cell, release.groups)
-    given = {"l": release.l, "k": release.k, "algorithm": release.algorithm, "info": release.info, **about}
-    return Release.from_entries(release.contingency, group, release.cell, release.count, published=published, subdomains=subdomains, **given)
+    return Release.from_entries(
+        release.contingency,
+        group,
+        release.cell,
+        release.count,
+        l=release.l,
+        k=release.k,
+        algorithm=release.algorithm,
+        info=release.info,
+        published=published,
+        subdomains=subdomains,
+    )
 
 
 def columns_of(release: Release, lattice: Lattice) -> NDArray[np.int32]:

@@ -7,6 +7,7 @@ the value at no loss, or a star.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, product
 from math import prod
 from typing import Any
@@ -148,9 +149,19 @@ class Lattice:
         return sum(self.star)
 
     @property
+    def unit(self) -> int:
+        """How much of what is lost makes a star of weight 1."""
+        return UNIT if self.nodes else 1
+
+    @property
     def vectors(self) -> int:
         """How many patterns there are."""
         return prod(height + 1 for height in self.height)
+
+    @property
+    def enough(self) -> int:
+        """The least `most` of :meth:`patterns` that leaves none out."""
+        return self.vectors if self.nodes else len(self.star)
 
     def patterns(self, most: int) -> list[Pattern]:
         """The columns that each pattern keeps, those that lose least first.
@@ -163,9 +174,9 @@ class Lattice:
             sizes = {d - k for k in range(min(most, d) + 1)} | {0}
             chosen = [kept for size in sorted(sizes, reverse=True) for kept in combinations(range(d), size)]
             return sorted(chosen, key=lambda kept: self.most - sum(self.star[j] for j in kept))
-        ranked = self.ranked()
-        return [kept for _, kept in ranked[:most]] + [kept for _, kept in ranked[most:] if not kept]
+        return [kept for _, kept in self.ranked[:most]] + [kept for _, kept in self.ranked[most:] if not kept]
 
+    @cached_property
     def ranked(self) -> list[tuple[int, Pattern]]:
         """All patterns of nodes with what all rows together lose in them, least first."""
         if self.vectors > MOST_VECTORS:

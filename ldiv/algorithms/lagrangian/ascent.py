@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ldiv.algorithms.lagrangian.effort import Effort, sweeps_for
-from ldiv.bounds.multipliers import Ascent, DualProblem
+from ldiv.bounds.ascent import Ascent
+from ldiv.bounds.multipliers import DualProblem
 
 __all__ = ["DIVE_HEAT", "DIVE_STEP", "HEAT", "STEP", "polish"]
 

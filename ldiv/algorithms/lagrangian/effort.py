@@ -87,7 +87,7 @@ def affordable(lattice: Lattice, effort: Effort) -> int:
     """Up to how many stars patterns have prices; of nodes, how many patterns."""
     d, cells = lattice.contingency.d, len(lattice.contingency.count)
     if lattice.nodes:
-        return max(1, min(lattice.vectors, EVERYTHING // max(cells, 1)))
+        return max(1, min(lattice.enough, EVERYTHING // max(cells, 1)))
     most = d
     while most > 1:
         patterns = sum(comb(d, k) for k in range(most + 1))

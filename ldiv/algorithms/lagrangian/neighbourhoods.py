@@ -20,7 +20,6 @@ from ldiv.bounds.configuration import ConfigurationDual
 from ldiv.release.builder import Entries
 from ldiv.release.nodes import columns_of
 from ldiv.release.release import Release
-from ldiv.table.lattice import UNIT
 
 __all__ = ["Neighbourhoods"]
 
@@ -145,7 +144,7 @@ class Neighbourhoods:
         size, height = np.add.reduceat(stay, heads), np.maximum.reduceat(stay, heads)
         rows = np.add.reduceat(start, np.cumsum(lengths) - lengths)
         noise = self.random.random(len(pairs)) * (PERTURBATION / max(int(rows.sum()), 1))
-        unit = UNIT if self.problem.lattice.nodes else 1  # the solver's tolerances are for numbers like those of stars
+        unit = self.problem.lattice.unit  # the solver's tolerances are for numbers like those of stars
         return Part(
             pairs,
             items,

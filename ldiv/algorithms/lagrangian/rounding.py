@@ -17,7 +17,8 @@ from ldiv.algorithms.cascade import descend
 from ldiv.algorithms.lagrangian.ascent import DIVE_HEAT, DIVE_STEP
 from ldiv.algorithms.lagrangian.effort import Effort
 from ldiv.algorithms.sizes import settle_sizes
-from ldiv.bounds.multipliers import Ascent, DualProblem
+from ldiv.bounds.ascent import Ascent
+from ldiv.bounds.multipliers import DualProblem
 from ldiv.release.builder import Entries
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -38,9 +39,8 @@ class Assignment:
         self.problem, self.k = problem, problem.units
         self.left = problem.contingency.count.copy()
         self.given = [np.zeros(items, dtype=np.int64) for items in problem.items]  # rows of each item
-        self.used: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(NONE, NONE)] * len(
-            problem.patterns
-        )  # cells with rows in the pattern, and these
+        # Of each pattern: the cells that have rows in it, and these.
+        self.used: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(NONE, NONE)] * len(problem.patterns)
 
     def rows(self, p: int) -> NDArray[np.int64]:
         """The rows of each cell in a pattern."""
@@ -93,19 +93,16 @@ class Assignment:
             cost += int(problem.price_of_all[group_of_item[problem.item[p, cells] + problem.offset[p]]] @ rows)
         return cost
 
-    def settle(self, rounds: int = 0) -> None:
-        """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars.
-
-        Then so many rounds of rebuilding groups a few at a time.
-        """
-        problem, c = self.problem, self.problem.contingency
+    def ledger(self) -> tuple[LocalSearch, NDArray[np.int64], NDArray[np.int32]]:
+        """A local search from here, and the rows of each item and of each pattern and cell, shape (P, C), that it changes, beside `left`."""
+        problem = self.problem
         indptr, group_of_item = problem.all_groups
         cells, bounds = problem.cells_by_group
         rows = np.zeros(problem.item.shape, dtype=np.int32)
         for p, (mine, used) in enumerate(self.used):
             rows[p, mine] = used
         given = np.concatenate(self.given)
-        ledger = LocalSearch(
+        search = LocalSearch(
             problem.item,
             problem.offset,
             group_of_item,
@@ -121,6 +118,15 @@ class Assignment:
             problem.l,
             self.k,
         )
+        return search, given, rows
+
+    def settle(self, rounds: int = 0) -> None:
+        """Single rows: what is left finds places, with partners borrowed from finer groups; then rows move to groups with fewer stars.
+
+        Then so many rounds of rebuilding groups a few at a time.
+        """
+        problem, c = self.problem, self.problem.contingency
+        ledger, given, rows = self.ledger()
         ledger.improve(PASSES)
         # A row sent to the all-star group pays for all its attributes and needs partners that pay as much: no place dearer than that.
         all_stars = problem.all_stars

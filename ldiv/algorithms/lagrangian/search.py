@@ -18,13 +18,14 @@ from ldiv.algorithms.lagrangian.flow import solve
 from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, Neighbourhoods
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
+from ldiv.bounds.ascent import Ascent
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.configuration import ConfigurationDual, ascend
-from ldiv.bounds.multipliers import SCALE, Ascent, DualProblem, Multipliers
+from ldiv.bounds.multipliers import SCALE, DualProblem, Multipliers
 from ldiv.release.nodes import loss_of, recoded
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.lattice import UNIT, Lattice
+from ldiv.table.lattice import Lattice
 
 __all__ = ["FINE_STEP", "Search"]
 
@@ -85,7 +86,7 @@ class Search:
 
     def shown(self, cost: float, what: str = " stars") -> str:
         """A number of stars, or what nodes lose in stars."""
-        return f"{cost / UNIT:,.1f}{what and ' stars lost'}" if self.lattice.nodes else f"{cost:,.0f}{what}"
+        return f"{cost / self.lattice.unit:,.1f}{what and ' stars lost'}" if self.lattice.nodes else f"{cost:,.0f}{what}"
 
     def take(self, release: Release) -> None:
         if (cost := loss_of(release, self.lattice)) < self.cost:
@@ -223,5 +224,5 @@ class Search:
         if self.optimal or self.bound >= self.cost:
             info["optimal"] = True
         if self.lattice.nodes:
-            info |= {"loss": self.cost, "unit": UNIT}
+            info |= {"loss": self.cost, "unit": self.lattice.unit}
         return replace(self.best, algorithm="lagrangian", info=info)

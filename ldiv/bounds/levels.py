@@ -1,0 +1,103 @@
+"""What groups can show along hierarchies, and what that loses, for the checker of certificates: by no code of the solver's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldiv.arguments import shown
+from ldiv.errors import InputError
+from ldiv.table.contingency import Contingency
+from ldiv.table.taxonomy import Taxonomy
+
+__all__ = ["WHOLE_STAR", "Levels"]
+
+WHOLE_STAR = 10_000  # what nodes lose is in units of 1 / WHOLE_STAR of a star of weight 1
+
+
+def _path(tree: Taxonomy, code: int) -> list[int]:
+    """The nodes from the root down to a code."""
+    path = [int(tree.leaf[code])]
+    while tree.parent[path[-1]] >= 0:
+        path.append(int(tree.parent[path[-1]]))
+    return path[::-1]
+
+
+def _lowest(tree: Taxonomy, codes: NDArray[np.int64]) -> int:
+    """The lowest node above all of some codes."""
+    paths = [_path(tree, code) for code in codes.tolist()]
+    common = 0
+    while all(len(path) > common + 1 and path[common + 1] == paths[0][common + 1] for path in paths):
+        common += 1
+    return paths[0][common]
+
+
+class Levels:
+    """What groups can show along hierarchies, and what that loses: read from the trees anew, by no code of the solver's."""
+
+    def __init__(self, c: Contingency, loss: str, losses: Mapping[str, Mapping[str, float]] | None) -> None:
+        if loss not in ("ncp", "level", "own"):
+            raise InputError(f"the certificate's loss must be 'ncp', 'level' or 'own', not {shown(loss)}")
+        if (loss == "own") != (losses is not None):
+            raise InputError(
+                "the certificate is of losses of one's own: give them by loss=" if loss == "own" else f"the certificate is for loss={loss!r}"
+            )
+        self.c = c
+        self.star = [WHOLE_STAR * int(w) for w in c.weights]
+        # Of each attribute and level: the node above each code, and what a row of each code loses there.
+        self.levels: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = []
+        for domain, weight in zip(c.domains, c.weights.tolist(), strict=True):
+            tree, cuts = domain.taxonomy, [np.arange(domain.size, dtype=np.int64)]
+            if tree is not None:
+                paths = [_path(tree, code) for code in range(domain.size)]
+                for depth in range(max(map(len, paths)) - 1, 0, -1):  # 0 is the root: a star
+                    cut = np.array([path[min(depth, len(path) - 1)] for path in paths], dtype=np.int64)
+                    parts = len(set(cut.tolist()))
+                    if 1 < parts < len(set(cuts[-1].tolist())):
+                        cuts.append(cut)
+            own = {} if losses is None else losses.get(domain.name, {})
+            mine = []
+            for height, cut in enumerate(cuts):
+                each = np.zeros(domain.size, dtype=np.int64)
+                for node in set(cut.tolist()) if height else ():
+                    below = np.flatnonzero(cut == node)
+                    part = height / len(cuts) if loss == "level" else (len(below) / domain.size if len(below) > 1 else 0.0)
+                    assert tree is not None
+                    part = own.get(tree.text[_lowest(tree, below)], part)
+                    each[below] = int(part * WHOLE_STAR + 1e-9) * weight
+                mine.append((cut, each))
+            self.levels.append(mine)
+
+    @property
+    def vectors(self) -> int:
+        return prod(len(levels) + 1 for levels in self.levels)
+
+    def at(self, levels: tuple[int, ...]) -> tuple[list[NDArray[np.int64]], list[int], NDArray[np.int64]]:
+        """Of each cell what it shows of the attributes that are not starred, their sizes, and what a row of it loses."""
+        codes, shown, sizes = self.c.codes, [], []
+        loss = np.zeros(len(codes), dtype=np.int64)
+        for j, level in enumerate(levels):
+            if level == len(self.levels[j]):
+                loss += self.star[j]
+                continue
+            cut, each = self.levels[j][level]
+            shown.append(cut[codes[:, j]][self.c.group_of_cell])
+            sizes.append(int(cut.max()) + 1)
+            loss += each[codes[:, j]]
+        return shown, sizes, loss[self.c.group_of_cell]
+
+    def chosen(self, most: int) -> tuple[list[tuple[int, ...]], int | None]:
+        """The combinations of levels that are not left out, and the least that a row loses in any other; None where there is none."""
+        rows = np.add.reduceat(self.c.count, self.c.indptr[:-1]) if self.c.groups else np.zeros(0, dtype=np.int64)
+        lost = [[int((each[self.c.codes[:, j]] * rows).sum()) for _, each in mine] + [self.star[j] * self.c.n] for j, mine in enumerate(self.levels)]
+        every = list(product(*(range(len(mine)) for mine in lost)))
+        every.sort(key=lambda levels: (sum(mine[level] for mine, level in zip(lost, levels, strict=True)), levels))
+        root = tuple(len(mine) for mine in self.levels)
+        left_out = [levels for levels in every[most:] if levels != root]
+        least = [[int(each.min()) for _, each in mine] + [self.star[j]] for j, mine in enumerate(self.levels)]
+        cap = min((sum(mine[level] for mine, level in zip(least, levels, strict=True)) for levels in left_out), default=None)
+        return [*every[:most], *([root] if root in every[most:] else [])], cap
