@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from ldiv.algorithms import get
-from ldiv.api import DEFAULT_ALGORITHM
+from ldiv.asking import DEFAULT_ALGORITHM
 from ldiv.bounds import Certificate, save_certificate
 from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ldiv.api import DEFAULT_ALGORITHM
+from ldiv.asking import DEFAULT_ALGORITHM
 from ldiv.cli.anonymize import bound_of, facts, trail
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv._kernels.cells import tally
 from ldiv.arguments import hint
 from ldiv.errors import InputError
 from ldiv.table.frames import Change, open_frame
@@ -287,7 +288,9 @@ def _shortest(value: Fraction) -> str:
     return repr(float(value))
 
 
-def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[str, Any] | None = None) -> Any:
+def coarsen(
+    frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[str, Any] | None = None, *, counts: NDArray[np.int64] | None = None
+) -> Any:
     """A copy of a table with some columns on a higher level of their hierarchy, or numbers as intervals.
 
     Parameters
@@ -297,6 +300,8 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
         The level (0 leaves the values as they are, as text), or how to bin.
     hierarchies : mapping of column to anything that :meth:`Hierarchy.of` takes, optional
         Needed for levels.
+    counts : ndarray of int64, optional
+        How many rows stand behind each row of the table, where it holds each combination of values once; quantiles count them.
 
     Returns
     -------
@@ -326,7 +331,7 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
         codes, labels, _ = source.encode(name)
         known = labels[:-1] if labels and labels[-1] is None else labels
         if isinstance(how, Bins):
-            texts = how.texts(known, np.bincount(codes, minlength=len(labels)), name)
+            texts = how.texts(known, tally(codes, len(labels), counts), name)
         elif hierarchies is not None and name in hierarchies:
             texts = Hierarchy.of(hierarchies[name], f"hierarchy of {name!r}").at(known, how, name)
         else:
