@@ -77,7 +77,9 @@ def anonymize(
     coarsen : mapping of str to int or Bins, optional
         Columns to publish on a higher level of their hierarchy, or as intervals, before anything is starred; see :func:`ldiv.coarsen`.
     hierarchies : mapping of str to hierarchy, optional
-        For `coarsen`, and for algorithms that generalise (TDS, Mondrian, multidim): files in the format of ARX, nested dicts, rows.
+        Trees above the values of a column: files in the format of ARX, nested dicts, rows, Bins in cascade such as ``[Bins(5), Bins(10), Bins(20)]``, or
+        ``"auto"`` for ordered columns; see :meth:`ldiv.Hierarchy.of`. Each group then publishes the lowest node above its values, the root as a star
+        (the default, ``lagrangian``, ``cascade``, TP, TP+), or sub-domains (TDS, Mondrian, multidim). Also for `coarsen`.
     order : {"keep", "random"}
         The order of the published rows. In a sorted table the neighbours of a star give it away: ``"keep"`` measures that and warns
         (:class:`ldiv.errors.DisclosureWarning`), ``"random"`` publishes in an order that depends on chance alone, without the index.
@@ -94,7 +96,7 @@ def anonymize(
     star_is_null : bool
         Allow ``star=None`` in columns that have missing values.
     **options
-        ``protect=`` and ``also=`` as in :func:`solve`; the others are passed to the algorithm.
+        ``protect=`` and ``also=`` as in :func:`solve`; the others are passed to the algorithm, such as ``loss=`` along hierarchies.
 
     Returns
     -------

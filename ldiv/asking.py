@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.algorithms import Algorithm, get
+from ldiv.algorithms import Algorithm, get, list_algorithms
 from ldiv.arguments import shown
 from ldiv.constraints import compose, compose_persons
 from ldiv.constraints.several import joined
@@ -97,9 +97,23 @@ class Asked:
 
     @property
     def solver_options(self) -> dict[str, Any]:
-        """The algorithm's options, along hierarchies where it is given some."""
+        """The algorithm's options, along hierarchies where it is given some.
+
+        Raises
+        ------
+        InputError
+            Hierarchies for an algorithm that publishes values and stars only.
+        """
         trees = [column for column in self.hierarchies or {} if column not in (self.coarsen or {})]
-        return {**({"nodes": True} if trees and self.solver.generalises else {}), **self.options, "k": self.k, "seed": self.seed}
+        nodes = {}
+        if trees and self.solver.suppression:
+            if not self.solver.generalises:
+                raise InputError(
+                    f"hierarchies: algorithm {self.algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose "
+                    f"one of {', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
+                )
+            nodes = {"nodes": True}
+        return {**nodes, **self.options, "k": self.k, "seed": self.seed}
 
     def solve(self, tables: Sequence[Microdata], persons: Persons | None = None) -> Release:
         """The verified release of the rows, given once for each sensitive column."""
@@ -120,6 +134,7 @@ class Asked:
         original = open_frame(frame)
         source = self.coarsened(original)
         targets = self.targets(source.columns)
+        self.solver_options  # noqa: B018  what cannot be meant is said before any column is read
         persons = None
         if self.unit is not None:
             persons = persons_of(source, self.unit, [*named(self.qi, source.columns, "qi"), *targets])
@@ -142,4 +157,3 @@ class Asked:
 def solved(tables: Sequence[Microdata]) -> Microdata:
     """The table whose cells a release of several sensitive columns is about."""
     return joined(tables)[0] if len(tables) > 1 else tables[0]
-

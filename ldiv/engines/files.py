@@ -85,9 +85,9 @@ def bytes_of_memory(given: Any) -> int:
     return int(size)
 
 
-def chosen(engine: str, sources: Sources, memory: int) -> str:
+def chosen(engine: str, sources: Sources | None, memory: int) -> str:
     """The engine behind ``"auto"``: memory up to a quarter of it, DuckDB beyond."""
-    if ENGINE.check(engine) != "auto":
+    if ENGINE.check(engine) != "auto" or sources is None:
         return engine
     return "memory" if sources.bytes <= memory // 4 else "duckdb"
 
@@ -222,16 +222,22 @@ def _refuse(sources: Sources, asked: Asked) -> None:
     for name in [*qi, *targets, *rest]:
         kind = sources.types[name]
         allowed = KEYS if name in qi or name in targets else AS_IT_IS
-        plain = kind.split("[")[0].split("(")[0].split("<")[0].rstrip("0123456789_") if not kind.startswith(("date", "decimal")) else kind.split("(")[0].split("[")[0]
+        plain = (
+            kind.split("[")[0].split("(")[0].split("<")[0].rstrip("0123456789_")
+            if not kind.startswith(("date", "decimal"))
+            else kind.split("(")[0].split("[")[0]
+        )
         zone = "tz=" in kind and "tz=UTC" not in kind
         if plain not in allowed or zone or kind == "halffloat":
-            raise InputError(f"column {name!r} of type {kind} would not come back from an engine as it is: turn it into text, drop= it, or use engine='memory'")
+            raise InputError(
+                f"column {name!r} of type {kind} would not come back from an engine as it is: turn it into text, drop= it, or use engine='memory'"
+            )
 
 
 def _solve(asked: Asked, counts: Counts, sources: Sources, targets: list[str], to_text: bool) -> tuple[Release, Plan]:
     original = open_frame(counts.table)
     source = asked.coarsened(original, counts.rows)
-    tables = [asked.microdata(source, name, counts.rows) for name in targets or [None]]
+    tables = [asked.microdata(source, name, counts.rows) for name in targets] or [asked.microdata(source, None, counts.rows)]
     release = asked.solve(tables)
     data = solved(tables)
     assert isinstance(data, Counted)
@@ -258,4 +264,3 @@ def _judge(worker: Any, place: Place, asked: Asked, counts: Counts, release: Rel
         plan.rest,
         [name for name in worker.sources.columns if name not in plan.columns],
     )
-

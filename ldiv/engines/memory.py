@@ -60,4 +60,3 @@ def write_held(sources: Sources, table: Any, names: Any, asked: Asked, place: Pl
         unit=asked.unit,
     )
     return release, verdict
-

@@ -19,7 +19,6 @@ from ldiv.errors import InputError, MissingColumnError, UnsafeReleaseError
 from ldiv.release.decoding import refuse_ambiguous_star
 from ldiv.release.form import STAR, sorted_entries
 from ldiv.release.release import Release
-from ldiv.table.contingency import Contingency
 from ldiv.table.counted import Counted
 from ldiv.table.frames import Source, named
 from ldiv.table.ranking import rank_rows
@@ -114,7 +113,7 @@ class Plan:
     texts: list[list[str | None]]
     changed: list[bool]
     shown: dict[str, Shown]
-    claims: tuple[NDArray[Any], ...] = field(repr=False)
+    claims: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] = field(repr=False)
     cell_of: NDArray[np.int32] = field(repr=False)
     salt: str = field(repr=False)
     star: str | None = "*"
@@ -138,7 +137,9 @@ class Plan:
         return {name: (shown.text, shown.code) if shown.code is not None else None for name, shown in self.shown.items()}
 
 
-def planned(asked: Asked, counts: Counts, columns: Sequence[str], source: Source, data: Counted, release: Release, targets: list[str], to_text: bool) -> Plan:
+def planned(
+    asked: Asked, counts: Counts, columns: Sequence[str], source: Source, data: Counted, release: Release, targets: list[str], to_text: bool
+) -> Plan:
     """The plan of a release of counted cells.
 
     Parameters
@@ -198,7 +199,9 @@ def planned(asked: Asked, counts: Counts, columns: Sequence[str], source: Source
         forms,
         texts,
         changed,
-        _shown(asked, counts, source, qi, targets, [to_text or (now and below[1:] != [None]) for now, below in zip(changed, texts, strict=True)], to_text),
+        _shown(
+            asked, counts, source, qi, targets, [to_text or (now and below[1:] != [None]) for now, below in zip(changed, texts, strict=True)], to_text
+        ),
         (representative[cell], form.astype(np.int64), count),
         cell_of,
         hashlib.sha256(f"{release.draw:x} rows".encode()).hexdigest(),

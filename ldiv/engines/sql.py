@@ -55,7 +55,9 @@ def mark(dialect: Dialect, columns: Sequence[str]) -> str:
 def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequence[str]) -> str:
     """Every combination of keys, its rows, and the mark of what else there is."""
     names = dialect.names(keys)
-    return f"SELECT {names}, count(*) AS {dialect.name('ldiv rows')}, {mark(dialect, rest)} AS {dialect.name('ldiv mark')} FROM {table} GROUP BY {names}"
+    return (
+        f"SELECT {names}, count(*) AS {dialect.name('ldiv rows')}, {mark(dialect, rest)} AS {dialect.name('ldiv mark')} FROM {table} GROUP BY {names}"
+    )
 
 
 def numbered_query(dialect: Dialect, table: str, plan_table: str, plan: Plan, every: Sequence[str]) -> str:
@@ -101,7 +103,11 @@ def release_query(dialect: Dialect, rows: str, plan: Plan, floats: Sequence[str]
         else:
             value = own
         if at < len(plan.qi) and plan.changed[at]:
-            value = f"CASE WHEN f.changed{at} THEN f.text{at} ELSE {value} END" if not plan.nulls(at) else f"CASE WHEN f.changed{at} THEN NULL ELSE {value} END"
+            value = (
+                f"CASE WHEN f.changed{at} THEN f.text{at} ELSE {value} END"
+                if not plan.nulls(at)
+                else f"CASE WHEN f.changed{at} THEN NULL ELSE {value} END"
+            )
         shown[name] = value
     columns = ", ".join(f"{shown.get(name, f't.{dialect.name(name)}')} AS {dialect.name(name)}" for name in plan.columns)
     return f"SELECT {columns} FROM ({rows}) t{joins}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ldiv.errors import InputError
-from ldiv.table.files import Outputs, format_of_name
+from ldiv.table.files import Outputs, descriptor, format_of_name
 
 __all__ = ["Place", "placed"]
 
@@ -52,6 +52,8 @@ def placed(target: str | os.PathLike[str], inputs: Sequence[str]) -> Iterator[Pl
         Before the block: a folder that holds something, no such folder, no permission, a source of the same call, a format that engines do not write.
     """
     given = os.fspath(target)
+    if descriptor(given, 1) is not None:
+        raise InputError(f"{given!r}: an engine writes files, not pipes")
     if not given.endswith(("/", os.sep)) and not os.path.isdir(given) and Path(given).suffix:
         shape = format_of_name(given)
         if shape.kind == "xlsx" or shape.compression is not None:

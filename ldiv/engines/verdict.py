@@ -205,7 +205,9 @@ def _balanced(
     np.add.at(found, kind[claimed:], released.rows)
     if not np.array_equal(wanted, found):
         wrong = int(np.count_nonzero(wanted != found))
-        faults.append(f"{wrong:,} kinds of rows are written more or less often than they were read: the source changed meanwhile, or the file is damaged")
+        faults.append(
+            f"{wrong:,} kinds of rows are written more or less often than they were read: the source changed meanwhile, or the file is damaged"
+        )
         return faults
     edges = coo_array((np.ones(claimed, dtype=bool), (cell_of[combination], cells + kind[:claimed])), shape=(cells + kinds,) * 2)
     parts, part = connected_components(edges, directed=False)
@@ -213,7 +215,9 @@ def _balanced(
     np.add.at(read, part[cell_of], source.mark)
     np.add.at(written, part[cells + kind[claimed:]], released.mark)
     if not np.array_equal(read & MODULUS, written & MODULUS):
-        faults.append("columns that are neither quasi-identifiers nor sensitive are not what they were: the source changed meanwhile, or the file is damaged")
+        faults.append(
+            "columns that are neither quasi-identifiers nor sensitive are not what they were: the source changed meanwhile, or the file is damaged"
+        )
     return faults
 
 

@@ -89,8 +89,7 @@ class Counted(Microdata):
                     absent = total(rows[codes == len(labels) - 1])
                     what = f"the sensitive column {name!r}" if role == "sensitive" else f"column {name!r}"
                     raise InputError(
-                        f"{absent:,} missing values in {what}: remove those rows, or pass "
-                        f'missing={{"{role}": "value"}} to treat missing as a value'
+                        f'{absent:,} missing values in {what}: remove those rows, or pass missing={{"{role}": "value"}} to treat missing as a value'
                     )
         plain = Microdata.from_frame(source, qi, sensitive, domains=domains, missing=missing, keep=False)
         return cls(plain.codes, plain.sensitive, plain.domains, plain.sensitive_domain, None, rows)
