@@ -13,10 +13,10 @@ import typer
 
 from ldiv.algorithms import get
 from ldiv.api import solve
-from ldiv.cli.anonymize import bound_of
 from ldiv.cli.console import Voice, answer, table_of
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Size, Solving, Whose
+from ldiv.cli.outcome import bound_of
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.privacy.requirement import asked
 from ldiv.release.measures import kl_divergence
