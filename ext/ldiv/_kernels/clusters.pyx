@@ -5,7 +5,7 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 def nearest(const code_t[:, ::1] numbers not None, const index_t[::1] points not None, const row_t[::1] indptr not None,
             const code_t[::1] sensitive not None, const count_t[::1] left not None, const signed char[::1] allowed not None,
-            const row_t[::1] offset not None, const count_t[::1] table not None) -> int:
+            const row_t[::1] offset not None, const count_t[::1] table not None):
     """The first of the nearest cells that have a row left of an allowed SA value, -1 where none has.
 
     The distance of a point is the sum over attributes of ``table[offset[j] + numbers[point, j]]``, none of which is below 0. O(points * attributes).
@@ -38,7 +38,7 @@ def nearest(const code_t[:, ::1] numbers not None, const index_t[::1] points not
 
 def farthest(const code_t[:, ::1] numbers not None, const index_t[::1] points not None, const row_t[::1] indptr not None,
              const code_t[::1] sensitive not None, const count_t[::1] left not None, const signed char[::1] allowed not None,
-             const row_t[::1] offset not None, const count_t[::1] table not None) -> int:
+             const row_t[::1] offset not None, const count_t[::1] table not None):
     """As :func:`nearest`, the first of the farthest cells."""
     cdef row_t i, c
     cdef Py_ssize_t j, d = numbers.shape[1]
