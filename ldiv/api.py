@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ldiv.algorithms import get
+from ldiv.algorithms import get, list_algorithms
 from ldiv.arguments import shown
 from ldiv.constraints import compose, compose_persons
 from ldiv.errors import InputError, MissingColumnError
@@ -84,7 +84,9 @@ def anonymize(
     coarsen : mapping of str to int or Bins, optional
         Columns to publish on a higher level of their hierarchy, or as intervals, before anything is starred; see :func:`ldiv.coarsen`.
     hierarchies : mapping of str to hierarchy, optional
-        For `coarsen`, and for algorithms that generalise (TDS, Mondrian, multidim): files in the format of ARX, nested dicts, rows.
+        Trees above the values of a column: files in the format of ARX, nested dicts, rows, Bins in cascade such as ``[Bins(5), Bins(10), Bins(20)]``, or
+        ``"auto"`` for ordered columns; see :meth:`ldiv.Hierarchy.of`. Each group then publishes the lowest node above its values, the root as a star
+        (the default, ``lagrangian``, ``cascade``, TP, TP+), or sub-domains (TDS, Mondrian, multidim). Also for `coarsen`.
     order : {"keep", "random"}
         The order of the published rows. In a sorted table the neighbours of a star give it away: ``"keep"`` measures that and warns
         (:class:`ldiv.errors.DisclosureWarning`), ``"random"`` publishes in an order that depends on chance alone, without the index.
@@ -101,7 +103,7 @@ def anonymize(
     star_is_null : bool
         Allow ``star=None`` in columns that have missing values.
     **options
-        ``protect=`` and ``also=`` as in :func:`solve`; the others are passed to the algorithm.
+        ``protect=`` and ``also=`` as in :func:`solve`; the others are passed to the algorithm, such as ``loss=`` along hierarchies.
 
     Returns
     -------
@@ -147,8 +149,13 @@ def anonymize(
         if name not in source.columns:
             raise InputError(f"hierarchies: {MissingColumnError(name, source.columns)}")
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
-    if trees and get(algorithm).generalises:
+    if trees and (chosen := get(algorithm)).generalises:
         options.setdefault("nodes", True)
+    elif trees and chosen.suppression:
+        raise InputError(
+            f"hierarchies: algorithm {algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose one of "
+            f"{', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
+        )
 
     def microdata(name: Any) -> Microdata:
         data = Microdata.from_frame(source, qi, name, domains=domains, missing=missing, keep=False).with_hierarchies(trees)

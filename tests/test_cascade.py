@@ -12,6 +12,7 @@ import ldiv
 from ldiv._kernels.cells import hand_out
 from ldiv.algorithms.cascade import Entries, descend
 from ldiv.algorithms.tp import split
+from ldiv.table.lattice import Lattice
 
 
 def kept_by_phase_one(part, subset, l):
@@ -66,7 +67,7 @@ def test_each_step_takes_the_projection_that_keeps_most_rows(table):
         return
     c = data.contingency
     entries = Recorded()
-    descend(c, np.arange(len(c.count), dtype=np.int32), l, entries)
+    descend(Lattice.of_stars(c), c.count, l, entries)
     expected = [rows for _, rows in steps_of_greed(c, l)]
     assert entries.steps[: len(expected)] == expected
     assert sum(entries.steps) == c.n and len(entries.steps) <= len(expected) + 1
@@ -78,7 +79,7 @@ def test_counts_are_taken_anew_where_rows_are_gone(seed):
     rng = np.random.default_rng(seed)
     data = ldiv.Microdata.from_codes(rng.integers(0, 4, (90, 3)), rng.permutation(np.arange(90) % 6))
     entries = Recorded()
-    descend(data.contingency, np.arange(len(data.contingency.count), dtype=np.int32), 3, entries)
+    descend(Lattice.of_stars(data.contingency), data.contingency.count, 3, entries)
     expected = [rows for _, rows in steps_of_greed(data.contingency, 3)]
     assert len(expected) >= 2 and entries.steps[: len(expected)] == expected
 

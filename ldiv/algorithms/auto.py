@@ -8,12 +8,13 @@ from dataclasses import replace
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import cascade
 from ldiv.algorithms.exact import exact
-from ldiv.algorithms.lagrangian import lagrangian
+from ldiv.algorithms.lagrangian.clock import Clock
+from ldiv.algorithms.lagrangian.effort import EFFORTS
+from ldiv.algorithms.lagrangian.search import Search
 from ldiv.bounds.proof import prove
-from ldiv.release.nodes import loss_of, recoded
+from ldiv.release.nodes import lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.lattice import Lattice
 
 __all__ = ["auto"]
 
@@ -52,7 +53,7 @@ def auto(
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
     nodes: bool = False,
-    loss: str | Mapping[str, Mapping[str, float]] = "ncp",
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
 ) -> Release:
     """What :func:`ldiv.anonymize` does unless told otherwise.
 
@@ -79,7 +80,7 @@ def auto(
         Called with a line of text now and then.
     nodes : bool, default False
         Publish nodes of taxonomies where attributes have one; the default of :func:`ldiv.anonymize` where it is given hierarchies.
-    loss : {"ncp", "level"} or mapping
+    loss : {"ncp", "level"} or mapping, optional
         What a row loses by a node; see the algorithm ``lagrangian``.
 
     Notes
@@ -99,13 +100,11 @@ def auto(
     >>> default.stars <= fast.stars
     True
     """
-    lattice = Lattice.of_nodes(contingency, loss) if nodes else Lattice.of_stars(contingency)
     if effort == "fast":
-        quick = recoded(cascade(contingency, l, k=k, seed=seed), lattice)
-        about = {**quick.info, "loss": loss_of(quick, lattice), "unit": lattice.unit} if lattice.nodes else quick.info
-        return replace(quick, algorithm="auto", info=about)
+        return replace(cascade(contingency, l, k=k, seed=seed, nodes=nodes, loss=loss), algorithm="auto")
+    lattice = lattice_for(contingency, nodes, loss)
     if not lattice.nodes and len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
         return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS), k), algorithm="auto")
-    about = {"effort": effort, "time_limit": time_limit, "gap": gap, "threads": threads, "progress": progress, "nodes": lattice.nodes, "loss": loss}
-    release = lagrangian(contingency, l, k=k, seed=seed, **about)
-    return replace(release, algorithm="auto")
+    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k, lattice)
+    search.run(EFFORTS[effort])
+    return replace(search.release(), algorithm="auto")

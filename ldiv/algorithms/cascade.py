@@ -1,8 +1,9 @@
-"""Cascade: TP, then TP again on projections of its residue, so that most suppressed rows lose few attributes."""
+"""Cascade: TP, then TP again on projections of its residue, so that most suppressed rows lose few attributes, or little of them."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -17,12 +18,18 @@ from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.algorithms.tp_plus import refine
 from ldiv.release.builder import Entries
+from ldiv.release.nodes import along, lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import Lattice
 
 __all__ = ["cascade", "descend"]
 
-SUBSETS = 1000  # levels with more projections than this are passed over: tables of more than a dozen attributes
+SUBSETS = 1000  # numbers of stars with more projections than this are passed over: tables of more than a dozen attributes
+VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
+Steps = Iterable[
+    list[tuple[int, ...]]
+]  # projections, those that lose least first; of those that lose the same the one that keeps most rows comes next
 
 
 def keeps(part: Contingency, attributes: tuple[int, ...], l: int, k: int = 1) -> int:
@@ -32,18 +39,27 @@ def keeps(part: Contingency, attributes: tuple[int, ...], l: int, k: int = 1) ->
     return int(size.sum())
 
 
-def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entries, seed: int | None = None, k: int = 1) -> None:
-    """Release an l-eligible sub-table of at least k rows: for 1, 2, ... suppressed attributes the projections that keep most rows, then the rest.
-
-    Where attributes have weights, it goes by the weight of those suppressed. Lazy greedy: what phase one keeps on a projection only falls as the
-    sub-table shrinks, so an old count is an upper bound.
-    """
+def steps_of(lattice: Lattice) -> Steps:
+    """The projections by what a row loses: 1, 2, ... stars, by weight where attributes have weights; along hierarchies by what all rows together lose."""
+    if lattice.nodes:
+        return [[kept] for _, kept in lattice.ranked[1:VECTORS] if kept]
+    c = lattice.contingency
     levels: dict[int, list[tuple[int, ...]]] = {}
-    for suppressed in range(1, part.d):
-        if comb(part.d, suppressed) <= SUBSETS:
-            for subset in combinations(range(part.d), part.d - suppressed):
-                levels.setdefault(int(part.weights.sum() - part.weights[list(subset)].sum()), []).append(subset)
-    for _, subsets in sorted(levels.items()):
+    for suppressed in range(1, c.d):
+        if comb(c.d, suppressed) <= SUBSETS:
+            for subset in combinations(range(c.d), c.d - suppressed):
+                levels.setdefault(int(c.weights.sum() - c.weights[list(subset)].sum()), []).append(subset)
+    return [subsets for _, subsets in sorted(levels.items())]
+
+
+def descend(lattice: Lattice, rows: NDArray[np.int64], l: int, entries: Entries, seed: int | None = None, k: int = 1) -> None:
+    """Release an l-eligible part of a table, so many rows of each cell and k in all, on its projections, step by step; what none keeps along the Hilbert curve.
+
+    Lazy greedy: what phase one keeps on a projection only falls as the part shrinks, so an old count is an upper bound.
+    """
+    c = lattice.contingency
+    part, cells = lattice.table.restrict(rows)
+    for subsets in steps_of(lattice):
         if not part.n:
             return
         heap = [(-part.n - 1, subset, -1) for subset in subsets]
@@ -67,8 +83,11 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
             if not part.n:
                 return
             heapq.heappush(heap, (bound, subset, -1))
-    group, cell, rows = group_along_curve(part, l, k)
-    entries.add(group, cells[cell], rows, int(group.max(initial=-1)) + 1)
+    left = np.zeros_like(c.count)
+    left[cells] = part.count
+    rest, cells = c.restrict(left)
+    group, cell, count = group_along_curve(rest, l, k)
+    entries.add(group, cells[cell], count, int(group.max(initial=-1)) + 1)
 
 
 @register(
@@ -78,8 +97,16 @@ def descend(part: Contingency, cells: NDArray[np.int32], l: int, entries: Entrie
     source="this project; docs/near-optimal.md",
     any_order=True,
 )
-def cascade(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
-    """TP, then TP on the projections of its residue, fewest suppressed attributes first.
+def cascade(
+    contingency: Contingency,
+    l: int,
+    *,
+    k: int = 1,
+    seed: int | None = None,
+    nodes: bool = False,
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
+) -> Release:
+    """TP, then TP on the projections of its residue, fewest suppressed attributes first; along hierarchies on levels of them, those that lose least first.
 
     Parameters
     ----------
@@ -90,6 +117,10 @@ def cascade(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = 
         The least size of a group.
     seed : int, optional
         As for TP.
+    nodes : bool, default False
+        Publish nodes of taxonomies where attributes have one; the default of :func:`ldiv.anonymize` where it is given hierarchies.
+    loss : {"ncp", "level"} or mapping, default "ncp"
+        What a row loses by a node; see the algorithm ``lagrangian``.
 
     Returns
     -------
@@ -109,16 +140,15 @@ def cascade(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = 
     >>> stars[0] > stars[1] > stars[2]
     True
     """
-    c = contingency
+    c, lattice = contingency, lattice_for(contingency, nodes, loss)
     result = split(c, l, seed, k=k)
     entries = Entries()
     cells = np.arange(len(c.count), dtype=np.int32)
     entries.add(c.group_of_cell, cells, result.kept, c.groups)
-    part, chosen = c.restrict(c.count - result.kept)
-    if part.n:
-        descend(part, chosen, l, entries, seed, k)
-    release = entries.release(c, l=l, algorithm="cascade", info=result.info)
-    rival = refine(c, l, result, k)  # TP+
-    if rival.cost < release.cost:
+    if (left := c.count - result.kept).any():
+        descend(lattice, left, l, entries, seed, k)
+    release = along(entries.release(c, lattice, l=l, algorithm="cascade", info=result.info), lattice)
+    rival = along(refine(c, l, result, k), lattice)  # TP+
+    if rival.loss < release.loss:
         return replace(rival, algorithm="cascade")
     return release

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from ldiv._kernels.inverted_list import InvertedList
 from ldiv._kernels.tp import Phases, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.sizes import settle_sizes
+from ldiv.release.nodes import along, lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
@@ -118,7 +120,15 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
     cost="O(n) for phases one and two, O(s * n) in all",
     source="Xiao, Yi, Tao, EDBT 2010, section 5, arXiv:0912.5426",
 )
-def tp(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
+def tp(
+    contingency: Contingency,
+    l: int,
+    *,
+    k: int = 1,
+    seed: int | None = None,
+    nodes: bool = False,
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
+) -> Release:
     """Three-phase l-approximation of tuple minimisation: groups of identical rows and one suppressed residue.
 
     Parameters
@@ -130,6 +140,10 @@ def tp(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None)
         The least size of a group.
     seed : int, optional
         Random ties instead of smallest code first.
+    nodes : bool, default False
+        Groups as without; each publishes the lowest nodes of taxonomies above what it holds.
+    loss : {"ncp", "level"} or mapping, default "ncp"
+        What of nodes is counted; see the algorithm ``lagrangian``.
 
     Returns
     -------
@@ -161,7 +175,7 @@ def tp(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None)
     >>> release.stars, release.phase
     (4, 1)
     """
-    c = contingency
+    c, lattice = contingency, lattice_for(contingency, nodes, loss)
     result = split(c, l, seed, k=k)
     stay, leave = np.flatnonzero(result.kept).astype(np.int32), np.flatnonzero(c.count > result.kept).astype(np.int32)
     cell = np.concatenate([stay, leave])
@@ -170,4 +184,4 @@ def tp(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None)
     group[: len(stay)] = c.group_of_cell[stay]
     info = result.info
     del result, stay, leave  # a third of the peak of memory where nearly every row is a cell
-    return Release.from_entries(c, group, cell, count, l=l, algorithm="tp", info=info)
+    return along(Release.from_entries(c, group, cell, count, l=l, algorithm="tp", info=info), lattice)

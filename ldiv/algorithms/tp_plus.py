@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ldiv.algorithms import register
 from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import Split, split
+from ldiv.release.nodes import along, lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
@@ -19,7 +22,15 @@ __all__ = ["refine", "tp_plus"]
     cost="O(s * n + n log n)",
     source="Xiao, Yi, Tao, EDBT 2010, section 6, arXiv:0912.5426",
 )
-def tp_plus(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = None) -> Release:
+def tp_plus(
+    contingency: Contingency,
+    l: int,
+    *,
+    k: int = 1,
+    seed: int | None = None,
+    nodes: bool = False,
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
+) -> Release:
     """TP, then Hilbert on its residue R instead of one fully suppressed group.
 
     Parameters
@@ -31,6 +42,10 @@ def tp_plus(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = 
         The least size of a group.
     seed : int, optional
         As for TP.
+    nodes : bool, default False
+        Groups as without; each publishes the lowest nodes of taxonomies above what it holds.
+    loss : {"ncp", "level"} or mapping, default "ncp"
+        What of nodes is counted; see the algorithm ``lagrangian``.
 
     Returns
     -------
@@ -52,7 +67,8 @@ def tp_plus(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = 
     >>> [ldiv.solve(data, l=2, algorithm=name).stars for name in ("tp", "tp+")]
     [8, 4]
     """
-    return refine(contingency, l, split(contingency, l, seed, k=k), k)
+    lattice = lattice_for(contingency, nodes, loss)
+    return along(refine(contingency, l, split(contingency, l, seed, k=k), k), lattice)
 
 
 def refine(contingency: Contingency, l: int, result: Split, k: int = 1) -> Release:

@@ -3,7 +3,8 @@
 The file is a zip archive of
 
 * ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
-* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``protected``, and what else was to stand beside them;
+* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``protected``, of releases along hierarchies ``loss``, ``losses`` and
+  ``trees``, and what else was to stand beside them;
 * ``price.npy``: one int64 a cell of the table, in units of 2**-20 star.
 
 A cell is a combination of quasi-identifiers and SA value that the table has; cells stand in lexicographic order.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.arguments import MOST_VALUES, Choice, L, Whole, shown
+from ldiv.arguments import LOSS, MOST_VALUES, Choice, L, Number, Whole, shown
 from ldiv.errors import InputError
 from ldiv.table.files import atomic
 from ldiv.table.html import table_html
 
-__all__ = ["Certificate", "Prices", "load_certificate", "save_certificate"]
+__all__ = ["WHOLE_STAR", "Certificate", "Prices", "load_certificate", "save_certificate"]
+
+WHOLE_STAR = 10_000  # what nodes lose is in units of 1 / WHOLE_STAR of a star of weight 1
 
 MODE = 0o600  # nobody else may read it
 MOST_HEAD = 16 << 20
@@ -59,6 +63,10 @@ class Prices:
     loss : str or None
         Of releases along hierarchies: what a node loses (``"ncp"``, ``"level"``, or ``"own"`` for a table of losses), in parts of a star; `most` is then the
         number of level combinations that are not left out. None for suppression.
+    losses : mapping of column to mapping of node's text to number, optional
+        With ``"own"``: the table of losses.
+    trees : mapping of column to str
+        The fingerprint of each column's hierarchy (:attr:`ldiv.Domain.fingerprint`), where it has one.
     """
 
     l: int
@@ -67,6 +75,8 @@ class Prices:
     k: int = 1
     protected: tuple[int, ...] = ()
     loss: str | None = None
+    losses: Mapping[Any, Mapping[str, float]] | None = None
+    trees: Mapping[Any, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,9 +86,9 @@ class Certificate:
     Attributes
     ----------
     stars : int
-        Stars of the release, each times its attribute's weight.
+        Stars of the release, each times its attribute's weight; of a release along hierarchies what its nodes and stars lose, in units of 1 / `unit` star.
     bound : int
-        No l-diverse release by suppression has fewer.
+        No l-diverse release by suppression has fewer; none along the same hierarchies loses less, in the same units.
     proof : {"counting", "prices", "exact"}
         Which bound: the instant one; the dual one, by prices; or an exhaustive search, which nobody can check again without searching again.
     prices : Prices or None
@@ -103,6 +113,20 @@ class Certificate:
             raise InputError(f"prices must be Prices where they are the proof, not {shown(self.prices)}")
 
     @property
+    def loss(self) -> str | None:
+        """What a node loses, of a release along hierarchies; None of one by suppression."""
+        return self.prices.loss if self.prices is not None else None
+
+    @property
+    def unit(self) -> int:
+        """How many of what `stars` and `bound` count make a star: 1, or 10,000 along hierarchies."""
+        return 1 if self.loss is None else WHOLE_STAR
+
+    def count(self, number: int) -> str:
+        """A number of stars, or of what nodes lose in stars, for people."""
+        return f"{number:,}" if self.unit == 1 else f"{number / self.unit:,.1f}"
+
+    @property
     def contradiction(self) -> bool:
         """Fewer stars than the bound, which no release has: one of the two is wrong."""
         return self.stars < self.bound
@@ -117,22 +141,30 @@ class Certificate:
             Fewer stars than the bound.
         """
         if self.contradiction:
-            raise InputError(f"a contradiction, not a ratio: {self.stars:,} stars, fewer than the bound of {self.bound:,} that no release is below")
+            raise InputError(
+                f"a contradiction, not a ratio: {self.count(self.stars)} stars, fewer than the bound of {self.count(self.bound)} that no release is below"
+            )
         return self.stars / self.bound if self.bound else (1.0 if not self.stars else math.inf)
 
     def _repr_html_(self) -> str:
         """Stars, bound, ratio and proof, for notebooks."""
-        rows: list[tuple[str, object]] = [("stars", self.stars), ("no release has fewer than", self.bound), ("proof", self.proof)]
+        what, least = ("stars", "no release has fewer than") if self.loss is None else (f"stars lost ({self.loss})", "no release loses less than")
+        shown: list[object] = [self.stars, self.bound] if self.unit == 1 else [self.count(self.stars), self.count(self.bound)]
+        rows: list[tuple[str, object]] = [(what, shown[0]), (least, shown[1]), ("proof", self.proof)]
         if not self.contradiction:
             rows.insert(2, ("ratio", f"{self.ratio:.4f}"))
         return table_html("a contradiction" if self.contradiction else "certificate (private)", [], rows)
 
     def __str__(self) -> str:
         if self.contradiction:
-            return f"{self.stars:,} stars against a bound of {self.bound:,}: a contradiction, one of the two is wrong"
+            return f"{self.count(self.stars)} stars against a bound of {self.count(self.bound)}: a contradiction, one of the two is wrong"
         which = " that stars no protected column" if self.prices is not None and self.prices.protected else ""
         which += f" with groups of at least {self.prices.k:,} rows" if self.prices is not None and self.prices.k > 1 else ""
-        return f"{self.stars:,} stars, no release{which} has fewer than {self.bound:,} (ratio {self.ratio:.4f}, proof: {self.proof})"
+        claim = f"(ratio {self.ratio:.4f}, proof: {self.proof})"
+        if self.loss is not None:
+            lost, least = self.count(self.stars), self.count(self.bound)
+            return f"nodes and stars lose as much as {lost} stars (loss {self.loss}), no release along these hierarchies{which} loses less than {least} {claim}"
+        return f"{self.stars:,} stars, no release{which} has fewer than {self.bound:,} {claim}"
 
 
 def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -> None:
@@ -162,6 +194,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         "proof": certificate.proof,
         "l": prices.l if prices else None,
         **({"most": prices.most, "k": prices.k, "protected": list(prices.protected)} if prices else {}),
+        **(_along(prices) if prices and prices.loss is not None else {}),
         **about,
         "private": PRIVATE.splitlines()[0],
     }
@@ -175,6 +208,13 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         for name, array in arrays.items():
             with packed.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def _along(prices: Prices) -> dict[str, Any]:
+    """What stands in a head of the hierarchies: pairs, since JSON's names are text and those of columns need not be."""
+    own = prices.losses
+    losses = None if own is None else [[name, {str(node): float(x) for node, x in table.items()}] for name, table in own.items()]
+    return {"loss": prices.loss, "losses": losses, "trees": [[name, tree] for name, tree in prices.trees.items()]}
 
 
 def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
@@ -215,11 +255,32 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
             raise InputError(f"its protected columns are {shown(protected)}")
         most = Whole("most", least=1, most=MOST_ATTRIBUTES).check(head.get("most"))
         position = Whole("protected", most=MOST_ATTRIBUTES)
-        prices = Prices(L.check(l), value, most, K.check(head.get("k", 1)), tuple(position.check(j) for j in protected))
+        along = _read_along(head) if head.get("loss") is not None else {}
+        prices = Prices(L.check(l), value, most, K.check(head.get("k", 1)), tuple(position.check(j) for j in protected), **along)
     proof = PROOF.check(head.get("proof"))
     if proof == "counting" and prices is not None:
         raise InputError("a bound by counting has no prices")
     return Certificate(head.get("stars"), head.get("bound"), proof, prices), about  # type: ignore[arg-type]
+
+
+def _read_along(head: Mapping[str, Any]) -> dict[str, Any]:
+    """What a head says of hierarchies, by its form."""
+    loss, losses, trees = head.get("loss"), head.get("losses"), head.get("trees") or []
+    if loss != "own":
+        loss = LOSS.check(loss)
+    if (loss == "own") != (losses is not None):
+        raise InputError("a table of losses belongs to a loss of one's own, and that needs one")
+    for pair in [*(losses or []), *trees]:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], (str, int)):
+            raise InputError(f"its hierarchies are said by pairs of column and what it has, not {shown(pair)}")
+    part = Number("loss", least=0, most=1)
+    for name, table in losses or []:
+        if not isinstance(table, dict):
+            raise InputError(f"the losses of {shown(name)} are {shown(table)}")
+        table.update({node: part.check(x, f"loss of {shown(name)}, {shown(node)}") for node, x in table.items()})
+    if not all(isinstance(tree, str) for _, tree in trees):
+        raise InputError(f"its fingerprints of hierarchies are {shown(trees)}")
+    return {"loss": loss, "losses": None if losses is None else dict(map(tuple, losses)), "trees": dict(map(tuple, trees))}
 
 
 def _array(packed: zipfile.ZipFile, name: str, dtype: Any, most: int) -> NDArray[Any]:

@@ -101,7 +101,7 @@ class ConfigurationDual:
             return None
         whole = whole // unit * unit
         value, _ = self(whole / SCALE)
-        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k, loss=self.problem.lattice.name)
+        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k, **self.problem.lattice.priced)
 
     def forced(self, price: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The bound of these prices, and for each pattern and cell, shape (P, C), by how much it rises if a row of the cell is published in the pattern.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from math import prod
 
@@ -10,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.arguments import shown
+from ldiv.bounds.certificate import WHOLE_STAR, Prices
 from ldiv.errors import InputError
 from ldiv.table.contingency import Contingency
 from ldiv.table.taxonomy import Taxonomy
 
-__all__ = ["WHOLE_STAR", "Levels"]
-
-WHOLE_STAR = 10_000  # what nodes lose is in units of 1 / WHOLE_STAR of a star of weight 1
+__all__ = ["Levels"]
 
 
 def _path(tree: Taxonomy, code: int) -> list[int]:
@@ -39,14 +37,20 @@ def _lowest(tree: Taxonomy, codes: NDArray[np.int64]) -> int:
 class Levels:
     """What groups can show along hierarchies, and what that loses: read from the trees anew, by no code of the solver's."""
 
-    def __init__(self, c: Contingency, loss: str, losses: Mapping[str, Mapping[str, float]] | None) -> None:
+    def __init__(self, c: Contingency, prices: Prices, protected: set[int]) -> None:
+        loss, losses = prices.loss, prices.losses
         if loss not in ("ncp", "level", "own"):
             raise InputError(f"the certificate's loss must be 'ncp', 'level' or 'own', not {shown(loss)}")
         if (loss == "own") != (losses is not None):
-            raise InputError(
-                "the certificate is of losses of one's own: give them by loss=" if loss == "own" else f"the certificate is for loss={loss!r}"
-            )
+            raise InputError("the certificate is of losses of one's own" + (", and has none" if loss == "own" else f" and for loss={loss!r}"))
+        known = {domain.name: domain.fingerprint for domain in c.domains if domain.taxonomy is not None}
+        if not known:
+            raise InputError("the certificate is of releases along hierarchies, and the table has none: give them by hierarchies=")
+        for name in {**known, **prices.trees} if prices.trees else ():
+            if known.get(name) != prices.trees.get(name):
+                raise InputError(f"the hierarchy of {shown(name)} is not the one that the certificate is of")
         self.c = c
+        self.protected = protected
         self.star = [WHOLE_STAR * int(w) for w in c.weights]
         # Of each attribute and level: the node above each code, and what a row of each code loses there.
         self.levels: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = []
@@ -59,6 +63,8 @@ class Levels:
                     parts = len(set(cut.tolist()))
                     if 1 < parts < len(set(cuts[-1].tolist())):
                         cuts.append(cut)
+            if len(self.levels) in protected:
+                cuts = cuts[:1]
             own = {} if losses is None else losses.get(domain.name, {})
             mine = []
             for height, cut in enumerate(cuts):
@@ -74,7 +80,8 @@ class Levels:
 
     @property
     def vectors(self) -> int:
-        return prod(len(levels) + 1 for levels in self.levels)
+        """How many combinations of levels there are; a protected column has its values alone."""
+        return prod(len(levels) + (j not in self.protected) for j, levels in enumerate(self.levels))
 
     def at(self, levels: tuple[int, ...]) -> tuple[list[NDArray[np.int64]], list[int], NDArray[np.int64]]:
         """Of each cell what it shows of the attributes that are not starred, their sizes, and what a row of it loses."""
@@ -93,11 +100,14 @@ class Levels:
     def chosen(self, most: int) -> tuple[list[tuple[int, ...]], int | None]:
         """The combinations of levels that are not left out, and the least that a row loses in any other; None where there is none."""
         rows = np.add.reduceat(self.c.count, self.c.indptr[:-1]) if self.c.groups else np.zeros(0, dtype=np.int64)
-        lost = [[int((each[self.c.codes[:, j]] * rows).sum()) for _, each in mine] + [self.star[j] * self.c.n] for j, mine in enumerate(self.levels)]
+        lost = [[int((each[self.c.codes[:, j]] * rows).sum()) for _, each in mine] for j, mine in enumerate(self.levels)]
+        for j in set(range(len(lost))) - self.protected:
+            lost[j].append(self.star[j] * self.c.n)
         every = list(product(*(range(len(mine)) for mine in lost)))
-        every.sort(key=lambda levels: (sum(mine[level] for mine, level in zip(lost, levels, strict=True)), levels))
-        root = tuple(len(mine) for mine in self.levels)
+        by_name = sorted(range(len(lost)), key=lambda j: str(self.c.domains[j].name))
+        every.sort(key=lambda levels: (sum(mine[level] for mine, level in zip(lost, levels, strict=True)), [levels[j] for j in by_name]))
+        root = tuple(len(mine) - 1 for mine in lost)
         left_out = [levels for levels in every[most:] if levels != root]
-        least = [[int(each.min()) for _, each in mine] + [self.star[j]] for j, mine in enumerate(self.levels)]
+        least = [[*(int(each.min()) for _, each in mine), self.star[j]] for j, mine in enumerate(self.levels)]
         cap = min((sum(mine[level] for mine, level in zip(least, levels, strict=True)) for levels in left_out), default=None)
         return [*every[:most], *([root] if root in every[most:] else [])], cap

@@ -56,6 +56,9 @@ class Verdict:
         Columns that the releases it is about do not star.
     k : int
         The least size of their groups.
+    loss : str or None
+        What a node loses, where they are releases along hierarchies: `stars`, `bound` and `proven` are what is lost then, in units of 1 / `unit` star.
+    unit : int
     """
 
     l: int
@@ -69,6 +72,12 @@ class Verdict:
     rows: int
     protected: tuple[Any, ...] = ()
     k: int = 1
+    loss: str | None = None
+    unit: int = 1
+
+    def count(self, number: int) -> str:
+        """A number of stars, or of what is lost in stars, for people."""
+        return f"{number:,}" if self.unit == 1 else f"{number / self.unit:,.1f}"
 
     @property
     def contradiction(self) -> bool:
@@ -84,27 +93,25 @@ class Verdict:
         return self.proven >= self.bound and not self.contradiction
 
     def __str__(self) -> str:
+        proven, bound = self.count(self.proven), self.count(self.bound)
         which = f" that stars no value of {', '.join(map(str, self.protected))}" if self.protected else ""
         which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
         kind, target = (f"{self.l}-diverse release", f" (sensitive: {self.sensitive})") if self.sensitive is not None else ("release", "")
-        about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} has fewer than"
+        loses = "has fewer than" if self.loss is None else f"along its hierarchies (loss {self.loss}) loses less than"
+        about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} {loses}"
         if self.weights:  # chosen by whoever made the certificate: said with every number
             counted = ", ".join(f"{weight:,} in {name}" for name, weight in self.weights.items())
             about = f"with stars counted {counted}, {about}"
         if self.contradiction:
-            return (
-                f"CONTRADICTION: {about} {self.proven:,} stars, and the certificate claims a release of {self.stars:,} and a bound of {self.bound:,}"
-            )
+            return f"CONTRADICTION: {about} {proven} stars, and the certificate claims a release of {self.count(self.stars)} and a bound of {bound}"
         if self:
-            return f"proven: {about} {self.proven:,} stars"
+            return f"proven: {about} {proven} stars"
         if not self.checkable:
-            return (
-                f"NOT RE-CHECKABLE: the bound of {self.bound:,} stars is by exhaustive search; what is proven again is that {about} {self.proven:,}"
-            )
-        return f"NOT PROVEN: the certificate claims {self.bound:,}; what is proven is that {about} {self.proven:,} stars"
+            return f"NOT RE-CHECKABLE: the bound of {bound} stars is by exhaustive search; what is proven again is that {about} {proven}"
+        return f"NOT PROVEN: the certificate claims {bound}; what is proven is that {about} {proven} stars"
 
 
-def certify(frame: Any, certificate: str | Path) -> Verdict:
+def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] | None = None) -> Verdict:
     """Prove a certificate's bound again from the microdata.
 
     Parameters
@@ -113,6 +120,8 @@ def certify(frame: Any, certificate: str | Path) -> Verdict:
         The microdata the certificate is about.
     certificate : path-like
         A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` and ``l=`` beside it.
+    hierarchies : mapping of column to hierarchy, optional
+        Of a release along hierarchies: what :func:`ldiv.anonymize` was given.
 
     Returns
     -------
@@ -125,7 +134,7 @@ def certify(frame: Any, certificate: str | Path) -> Verdict:
     """
     claim, about = load_certificate(certificate)
     qi, sensitive, *_ = subject(about, certificate)
-    data = Microdata.from_frame(frame, qi, sensitive, missing={"qi": "value", "sensitive": "value"}, keep=False)
+    data = Microdata.from_frame(frame, qi, sensitive, missing={"qi": "value", "sensitive": "value"}, keep=False).with_hierarchies(hierarchies or {})
     return judge(data, claim, about, certificate)
 
 
@@ -138,7 +147,7 @@ def judge(data: Microdata, claim: Certificate, about: dict[str, Any], where: str
     data = data.weighted(weights) if weights else data
     proven = verify_certificate(data, claim, l, k)
     protected = tuple(qi[j] for j in claim.prices.protected) if claim.prices is not None else ()
-    return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k)
+    return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit)
 
 
 def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, int, dict[Any, int], int | None]:
@@ -183,7 +192,7 @@ def verify_certificate(data: Microdata | Contingency, certificate: Certificate, 
     return max(bound, star_bound(c, l, k or prices.k)) if certificate.proof == "exact" else bound
 
 
-def prove(contingency: Contingency, prices: Prices, l: int, losses: Mapping[str, Mapping[str, float]] | None = None) -> int:
+def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     """The stars that every release has at least, by these prices.
 
     For any prices y every release has at least sum over cells of rows * y less, for each QI-group that could be published, the most that an l-eligible
@@ -202,14 +211,14 @@ def prove(contingency: Contingency, prices: Prices, l: int, losses: Mapping[str,
         raise InputError(f"prices must be Prices, not {shown(prices)}")
     if prices.l != l or isinstance(prices.l, bool):
         raise InputError(f"the certificate is for l = {shown(prices.l)}, not {l}")
-    hierarchies = None if prices.loss is None else Levels(c, prices.loss, losses)
-    largest_most = d if hierarchies is None else hierarchies.vectors
-    most = Whole("most", least=1, most=largest_most).check(prices.most, "the certificate does not fit this table: most")
     k = K.check(prices.k, "the certificate's k")
     if not isinstance(prices.protected, (list, tuple)):
         raise InputError(f"the certificate's protected columns must be positions, not {shown(prices.protected)}")
     position = Whole("protected", most=d - 1)
     protected = {position.check(j, "the certificate does not fit this table: protected") for j in prices.protected}
+    hierarchies = None if prices.loss is None else Levels(c, prices, protected)
+    largest_most = d if hierarchies is None else hierarchies.vectors
+    most = Whole("most", least=1, most=largest_most).check(prices.most, "the certificate does not fit this table: most")
     value = prices.value
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype != np.int64:
         kind = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
@@ -223,8 +232,6 @@ def prove(contingency: Contingency, prices: Prices, l: int, losses: Mapping[str,
         cap = sum(sorted(weights[j] for j in free)[: most + 1]) if len(free) > most + 1 else None
         patterns, dearest = _starred(c, free, most), sum(weights)
     else:
-        if protected:
-            raise InputError("a certificate of releases along hierarchies has no protected columns")
         chosen, cap = hierarchies.chosen(most)
         patterns, dearest = map(hierarchies.at, chosen), sum(hierarchies.star)
     value = value if cap is None else np.minimum(value, cap * UNIT)

@@ -28,6 +28,7 @@ from ldiv.privacy.principles import Frequency, KAnonymity, Principle
 from ldiv.privacy.requirement import require_eligible, validate_k
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import Lattice
 from ldiv.table.microdata import Microdata
 
 __all__ = ["compose", "compose_persons", "enforce"]
@@ -74,7 +75,7 @@ def compose(
         One of the sensitive columns is not l-eligible in the whole table.
     InputError
         A combination that no release can satisfy, with the rows and the constraint that stand against it; unknown columns; an algorithm that
-        publishes sub-domains.
+        publishes other sub-domains than nodes of hierarchies, each group by itself.
     """
     k = validate_k(k)
     cells = [x.contingency if isinstance(x, Microdata) else x for x in tables]
@@ -88,9 +89,9 @@ def compose(
     smallest = [KAnonymity(k)] if k > l else []
     inside = {"k": k} if algorithm.sizes or not smallest else {}
     if smallest and not inside:
-        refuse_generalising(algorithm, "k=", smallest, options)
+        refuse_generalising(algorithm, "k=", smallest)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
-        refuse_generalising(algorithm, what, given, options)
+        refuse_generalising(algorithm, what, given)
     if len(tables) == 1 and not first.n:
         return Release.verify(algorithm.solve(first, l, **inside, seed=seed, **options))
     principles = list(also)
@@ -114,7 +115,8 @@ def compose(
     release = solve_protected(first, l, algorithm, kept, **options) if kept else algorithm.solve(first, l, **options)
     if len(tables) > 1:
         release = spread(release, whole, codes[0])
-    release = enforce(release, principles, protect)
+    lattice = Lattice.of_nodes(whole, options.get("loss")) if options.get("nodes") and principles else None
+    release = enforce(release, principles, protect, lattice)
     release = Release.verify(release if release.k == k else replace(release, k=k))
     if len(tables) > 1:
         check_each(release, l, [x.sensitive_domain.name for x in tables], codes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ldiv.algorithms import Algorithm
@@ -43,11 +43,7 @@ def positions(domains: Sequence[Domain], protect: Sequence[Any]) -> list[int]:
     return [names.index(name) for name in protect]
 
 
-def refuse_generalising(algorithm: Algorithm, what: str, given: Any, options: Mapping[str, Any]) -> None:
-    """Groups are merged by starring: with sub-domains that cannot be done."""
+def refuse_generalising(algorithm: Algorithm, what: str, given: Any) -> None:
+    """Groups are merged by starring, or by going up a hierarchy: with other sub-domains that cannot be done."""
     if given and not algorithm.suppression:
-        raise InputError(f"{what} works with algorithms that publish values and stars only, not with {algorithm.name!r}")
-    if given and options.get("nodes"):
-        raise InputError(
-            f"{what} works with values and stars only, not along hierarchies: publish columns on a level of theirs by coarsen=, or leave hierarchies= out"
-        )
+        raise InputError(f"{what} works with algorithms that publish values and stars only, or go along hierarchies, not with {algorithm.name!r}")

@@ -1,4 +1,4 @@
-"""Groups that violate something merged with others, with few more stars first, until every group satisfies everything."""
+"""Groups that violate something merged with others, where that loses little first, until every group satisfies everything."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
+import ldiv._kernels.release as _release
 from ldiv.constraints.protected import label_of_part, parts_of
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Histograms, Principle, histograms_of
 from ldiv.release.facts import after_merging
 from ldiv.release.histograms import histograms
+from ldiv.release.nodes import along, covered
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import Lattice
 from ldiv.table.ranking import rank_rows
 
 __all__ = ["enforce", "possible"]
 
 SUBSETS = 1000  # numbers of starred columns with more projections than this are passed over
+VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
 
 
 def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: Sequence[Principle]) -> None:
@@ -78,11 +83,11 @@ def _all_hold(principles: Sequence[Principle], groups: Histograms) -> NDArray[np
     return np.asarray(np.logical_and.reduce([_verdict(principle, groups) for principle in principles]))
 
 
-def enforce(release: Release, principles: Sequence[Principle], protect: Sequence[str] = ()) -> Release:
-    """Merge the groups that violate a principle, with few more stars first, until every group satisfies all.
+def enforce(release: Release, principles: Sequence[Principle], protect: Sequence[str] = (), lattice: Lattice | None = None) -> Release:
+    """Merge the groups that violate a principle, where that loses little first, until every group satisfies all.
 
     l-diversity survives, because unions of l-eligible groups are l-eligible. Protected columns keep their values: only groups that agree on them are
-    merged. Where a release publishes sub-domains this is refused.
+    merged. Merged groups publish stars, or along a lattice the lowest nodes above what they hold; other releases with sub-domains are refused.
 
     Parameters
     ----------
@@ -90,6 +95,8 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
     principles : sequence of Principle
     protect : sequence of str
         Columns that may not be starred, and have no star yet.
+    lattice : Lattice, optional
+        That the release was made along.
 
     Raises
     ------
@@ -98,32 +105,41 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
 
     Notes
     -----
-    As in the cascade, attribute after attribute is starred: violating groups that agree on what is kept are merged where their union
+    As in the cascade, attribute after attribute is starred, or goes a level up: violating groups that agree on what is kept are merged where their union
     satisfies everything. What is left becomes one group a part of equal protected values, which the smallest others of the part join until it
     satisfies everything, too. O(2^d entries) at worst; each pass reads only the groups that still violate something.
     """
     if not principles or not release.n:
         return release
-    if not release.is_suppression:
-        raise InputError("also= works with algorithms that publish values and stars only")
     c = release.contingency
+    lattice = lattice or Lattice.of_stars(c)
+    if not (release.is_suppression or lattice.nodes):
+        raise InputError("also= works with algorithms that publish values and stars, or go along hierarchies, only")
     names = [domain.name for domain in c.domains]
-    fixed = sorted(names.index(name) for name in protect)
-    if (release.published[:, fixed] < 0).any():
+    kept = sorted(names.index(name) for name in protect)
+    fixed = [lattice.column[j, 0] for j in kept]
+    if (release.published[:, kept] < 0).any():
         raise UnsafeReleaseError(f"{release.algorithm}: a protected column is starred")
-    possible(c, release.l, fixed, principles)
+    possible(c, release.l, kept, principles)
+    # What each group shows in every column of the lattice: the node that all its rows are below, or nothing.
+    shown = _release.agreement(release.indptr, c.group_of_cell[release.cell], lattice.table.codes) if lattice.nodes else release.published
     number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     groups = histograms(release, number, release.groups)
     violating = ~_all_hold(principles, groups)
     if not violating.any():
         return release
     union = np.arange(release.groups)
-    for kept in _projections(c, fixed):
+    for columns in _projections(lattice, fixed):
         if not violating.any():
             break
-        _merge_on(release, principles, kept, violating, union)
+        _merge_on(release, lattice, shown, principles, columns, violating, union)
     if violating.any():
-        _merge_rest(release, principles, fixed, groups.size, violating, union)
+        free = [column for column, j in enumerate(lattice.attribute) if j not in kept]
+        starred = np.asarray((shown[:, free] < 0).all(axis=1))
+        _merge_rest(release, principles, kept, starred, groups.size, violating, union)
+    form: dict[str, Any] = {}
+    if lattice.nodes:
+        form["published"], form["subdomains"] = covered(lattice, union[number], release.cell, release.groups)
     again = Release.from_entries(
         c,
         union[number],
@@ -133,17 +149,23 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
         algorithm=release.algorithm,
         k=release.k,
         info=after_merging(release.info),
+        **form,
     )
+    again = along(again, lattice)
     number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
     if not _all_hold(principles, histograms(again, number, again.groups)).all():
         raise UnsafeReleaseError(f"{release.algorithm}: a group violates {', '.join(map(str, principles))} after merging")
-    if (again.published[:, fixed] < 0).any():
+    if (again.published[:, kept] < 0).any():
         raise UnsafeReleaseError(f"{release.algorithm}: merging starred a protected column")
     return replace(again, star=release.star)
 
 
-def _projections(c: Contingency, fixed: Sequence[int]) -> list[tuple[int, ...]]:
-    """What may be kept, the fixed columns always: least weight of stars first, then the largest domains starred first, so that most groups meet."""
+def _projections(lattice: Lattice, fixed: Sequence[int]) -> list[tuple[int, ...]]:
+    """What may be kept, the fixed columns always: least weight of stars first, then the largest domains starred first, so that most groups meet; along
+    hierarchies what all rows lose least by first."""
+    c = lattice.contingency
+    if lattice.nodes:
+        return [kept for _, kept in lattice.ranked if kept and set(fixed) <= set(kept)][:VECTORS]
     free = [j for j in range(c.d) if j not in fixed]
     starred = [k for k in range(len(free)) if comb(len(free), k) <= SUBSETS]
     subsets = [tuple(sorted((*fixed, *kept))) for k in starred for kept in combinations(free, len(free) - k)]
@@ -152,14 +174,20 @@ def _projections(c: Contingency, fixed: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _merge_on(
-    release: Release, principles: Sequence[Principle], kept: tuple[int, ...], violating: NDArray[np.bool_], union: NDArray[np.int64]
+    release: Release,
+    lattice: Lattice,
+    shown: NDArray[np.int32],
+    principles: Sequence[Principle],
+    kept: tuple[int, ...],
+    violating: NDArray[np.bool_],
+    union: NDArray[np.int64],
 ) -> None:
-    """Merge violating groups that publish the same values for the kept attributes, where their union satisfies everything."""
-    columns = [np.ascontiguousarray(release.published[:, j]) for j in kept]
+    """Merge violating groups that show the same values or nodes in the kept columns, where their union satisfies everything."""
+    columns = [np.ascontiguousarray(shown[:, j]) for j in kept]
     able = np.flatnonzero(np.logical_and.reduce([violating, *(column >= 0 for column in columns)]))
     if len(able) < 2:
         return
-    pool, first, _ = rank_rows([column[able] for column in columns], [release.contingency.sizes[j] for j in kept])
+    pool, first, _ = rank_rows([column[able] for column in columns], [lattice.table.sizes[j] for j in kept])
     entry, member = release.entries_of(able)
     good = _all_hold(principles, histograms(release, pool[member], len(first), entry))[pool]
     union[able[good]] = able[first][pool[good]]
@@ -169,7 +197,8 @@ def _merge_on(
 def _merge_rest(
     release: Release,
     principles: Sequence[Principle],
-    fixed: Sequence[int],
+    kept: Sequence[int],
+    starred: NDArray[np.bool_],
     sizes: NDArray[np.int64],
     violating: NDArray[np.bool_],
     union: NDArray[np.int64],
@@ -178,11 +207,9 @@ def _merge_rest(
     groups of the part as it needs."""
     c = release.contingency
     number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
-    free = [j for j in range(c.d) if j not in fixed]
     part = np.zeros(release.groups, dtype=np.int32)
-    if fixed:
-        part, _, _ = rank_rows([np.ascontiguousarray(release.published[:, j]) for j in fixed], [c.sizes[j] for j in fixed])
-    starred = (release.published[:, free] < 0).all(axis=1)
+    if kept:
+        part, _, _ = rank_rows([np.ascontiguousarray(release.published[:, j]) for j in kept], [c.sizes[j] for j in kept])
     leaders, unions = np.unique(union, return_inverse=True)
     of_union = part[leaders]
     size = _cells.tally(unions.astype(np.int32), len(leaders), sizes)

@@ -119,8 +119,12 @@ def compose_persons(
     names = [domain.name for domain in tables[0].domains]
     protect, also = protected_names(protect, names), as_principles(also)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
-        refuse_generalising(algorithm, what, given, options)
-    refuse_generalising(algorithm, "unit=", True, options)
+        refuse_generalising(algorithm, what, given)
+    refuse_generalising(algorithm, "unit=", True)
+    if options.get("nodes"):
+        raise InputError(
+            "unit= works with values and stars only, not along hierarchies: publish columns on a level of theirs by coarsen=, or leave hierarchies= out"
+        )
     k = validate_k(k)
     inside = {"k": k} if algorithm.sizes or k <= l else {}
     kept = positions(tables[0].domains, protect)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ldiv.algorithms import Algorithm
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.proof import prove
 from ldiv.release.builder import Entries
+from ldiv.release.nodes import along, lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.ranking import rank_rows
@@ -50,6 +52,7 @@ def solve_protected(
     order = np.argsort(part_of_cell, kind="stable")
     ends = np.searchsorted(part_of_cell[order], np.arange(len(first) + 1))
     entries = Entries()
+    lattice = lattice_for(c, bool(options.get("nodes")), options.get("loss"))
     price = np.zeros(len(c.count), dtype=np.int64)
     most, proven = 1, False
     for p in range(len(first)):
@@ -72,9 +75,11 @@ def solve_protected(
         proof = release.proof
         if proof is not None and proof.prices is not None:  # of the others prices of 0 prove nothing, which is true
             most = max(most, proof.prices.most)
-            price[cells] = proof.prices.value
+            price[cells] = proof.prices.value * (lattice.unit if proof.prices.loss is None else 1)  # only protected columns have hierarchies
     info: dict[str, Any] = {"protected": tuple(c.domains[j].name for j in kept)}
     if proven:
-        prices = Prices(l, price, most, k if k > l else 1, tuple(kept))
+        if lattice.nodes:  # parts may have left out different combinations of levels: none is left out of what is proven
+            most = prod(lattice.height[j] + 1 for j in free)
+        prices = Prices(l, price, most, k if k > l else 1, tuple(kept), **lattice.priced)
         info.update(bound=prove(c, prices, l), prices=prices)  # what parts prove by themselves is rounded up once for each
-    return entries.release(c, l=l, k=k, algorithm=algorithm.name, info=info)
+    return along(entries.release(c, lattice, l=l, k=k, algorithm=algorithm.name, info=info), lattice)

@@ -95,6 +95,8 @@ def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Rel
         algorithm=release.algorithm,
         k=release.k,
         info=after_merging(release.info),
+        published=release.published,
+        subdomains=release.subdomains,
     )
 
 

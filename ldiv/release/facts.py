@@ -41,11 +41,14 @@ class Proof:
         What proves it.
     exact : bool
         Whether exhaustive search proved more than they do.
+    loss : int or None
+        Of a release along hierarchies what it loses; the bound is on that, in the same units.
     """
 
     bound: int
     prices: Any
     exact: bool
+    loss: int | None = None
 
 
 def phases_of(info: Mapping[str, Any]) -> Phases | None:
@@ -56,11 +59,11 @@ def phases_of(info: Mapping[str, Any]) -> Phases | None:
 
 
 def proof_of(info: Mapping[str, Any]) -> Proof | None:
-    """The bound on stars that was proven, None where the algorithm proves none: one on what nodes lose, where ``info`` has a loss, is none on stars."""
+    """The bound that was proven, on stars or, where ``info`` has a loss, on what is lost; None where the algorithm proves none."""
     exact = info.get("proof") == "exact"
-    if "bound" not in info or "loss" in info or (info.get("prices") is None and not exact):
+    if "bound" not in info or (info.get("prices") is None and not exact):
         return None
-    return Proof(info["bound"], info.get("prices"), exact)
+    return Proof(info["bound"], info.get("prices"), exact, info.get("loss"))
 
 
 def after_merging(info: Mapping[str, Any]) -> dict[str, Any]:

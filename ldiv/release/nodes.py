@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv.errors import InputError
 from ldiv.release.form import STAR, Subdomain
 from ldiv.release.release import Release
 from ldiv.table.arrays import total
+from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
 
-__all__ = ["columns_of", "covered", "loss_of", "recoded", "shown_on_levels"]
+__all__ = ["along", "columns_of", "covered", "lattice_for", "loss_of", "recoded", "shown_on_levels"]
 
 
 def covered(lattice: Lattice, group: NDArray[np.integer], cell: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
@@ -125,6 +129,29 @@ def recoded(release: Release, lattice: Lattice) -> Release:
         published=published,
         subdomains=subdomains,
     )
+
+
+def along(release: Release, lattice: Lattice) -> Release:
+    """The release recoded along a lattice, with what it loses beside it; of stars alone the release itself."""
+    if not lattice.nodes:
+        return release
+    release = recoded(release, lattice)
+    return replace(release, info={**release.info, "loss": loss_of(release, lattice), "unit": lattice.unit})
+
+
+def lattice_for(contingency: Contingency, nodes: bool, loss: str | Mapping[Any, Any] | None) -> Lattice:
+    """The lattice that an algorithm's options ask for.
+
+    Raises
+    ------
+    InputError
+        A loss where no nodes are published.
+    """
+    if nodes:
+        return Lattice.of_nodes(contingency, loss)
+    if loss is not None:
+        raise InputError("loss= is about nodes of hierarchies: give hierarchies= too, or leave it out")
+    return Lattice.of_stars(contingency)
 
 
 def columns_of(release: Release, lattice: Lattice) -> NDArray[np.int32]:

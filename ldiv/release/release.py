@@ -275,6 +275,21 @@ class Release:
         return sum(s * w for s, w in zip(self.stars_by_attribute_array.tolist(), self.contingency.weights.tolist(), strict=True))
 
     @property
+    def loss(self) -> float:
+        """What rows lose, in stars: :attr:`cost`, or of a release along hierarchies what its nodes and stars lose by the measure that was minimised.
+
+        Raises
+        ------
+        LdivError
+            A release with sub-domains by an algorithm that minimises no such measure; see :func:`ldiv.ncp`.
+        """
+        if "loss" in self.info:
+            return float(self.info["loss"] / self.info["unit"])
+        if not self.is_suppression:
+            raise LdivError(f"{self.algorithm} minimises no loss of nodes; ldiv.ncp measures one")
+        return float(self.cost)
+
+    @property
     def stars_by_attribute_array(self) -> NDArray[np.int64]:
         """Starred cells of each attribute, shape (d,)."""
         return np.array(weighted_total(self.group_sizes, self.published == STAR), dtype=np.int64)
@@ -314,15 +329,22 @@ class Release:
     def certificate(self) -> Certificate:
         """Stars, a proven lower bound on the stars of every release, and the proof: exact search, prices or counting, whichever proves more.
 
+        Of a release along hierarchies: what it loses, and the least that any along them does.
+
         Raises
         ------
         LdivError
-            The release publishes sub-domains, to which bounds on stars do not apply.
+            The release publishes sub-domains, and nothing was proven of them.
         """
+        proof = self.proof
+        if proof is not None and proof.loss is not None:
+            return Certificate(proof.loss, proof.bound, "prices", proof.prices)
         if not self.is_suppression:
-            raise LdivError("a certificate is about stars: this release publishes sub-domains instead")
+            raise LdivError(
+                "nothing was proven of this release along hierarchies: the algorithms 'auto' (but with effort='fast') and 'lagrangian' do"
+            )
         counted = max(star_bound(self.contingency, self.l, self.k), self.info.get("counted", 0))
-        if (proof := self.proof) is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
+        if proof is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
             return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
         return Certificate(self.cost, counted, "counting")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from ldiv.arguments import MOST_SENSITIVE, SIZE, WEIGHT, Flag, shown
 from ldiv.errors import InputError
 from ldiv.table.taxonomy import Taxonomy
+from ldiv.table.text import text_of
 
 __all__ = ["NO_SENSITIVE", "Domain"]
 
@@ -80,6 +82,18 @@ class Domain:
         labels = "" if self.labels is None else f", [{some}{', ...' if len(self.labels) > SHOWN else ''}]"
         rest = f"{', ordered' if self.ordered else ''}{', a taxonomy' if self.taxonomy is not None else ''}"
         return f"Domain({shown(self.name)}, {self.size}{labels}{rest}{f', weight={self.weight}' if self.weight != 1 else ''})"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """SHA-256 of the taxonomy: of every value with the texts of the nodes above it, in order of their codes; None where there is none."""
+        tree = self.taxonomy
+        if tree is None:
+            return None
+        digest = hashlib.sha256()
+        for code in range(self.size):
+            texts = [text_of(self.label(code)), *(tree.text[node] for node in tree.path[code])]
+            digest.update("".join(f"{len(text)}:{text}" for text in texts).encode() + b";")
+        return digest.hexdigest()
 
     def as_sensitive(self) -> Domain:
         """Itself, where it may be the sensitive attribute's: algorithms keep a count of each of its values."""

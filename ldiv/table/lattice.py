@@ -62,6 +62,8 @@ class Lattice:
         Whether anything but values and stars is published.
     name : str or None
         Of the losses; ``"own"`` for those given as a table.
+    given : mapping or None
+        That table.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Lattice:
         self.loss = [x for of in loss for x in of]
         self.star = list(star)
         self.name: str | None = None
+        self.given: Mapping[Any, Mapping[str, float]] | None = None
         self.height = [len(of) for of in levels]
         self.nodes = max(self.height, default=1) > 1
         self.table = c
@@ -97,13 +100,13 @@ class Lattice:
         return cls(contingency, levels, [[np.zeros(1, dtype=np.int64)]] * contingency.d, contingency.weights.tolist())
 
     @classmethod
-    def of_nodes(cls, contingency: Contingency, loss: str | Mapping[Any, Any] = "ncp") -> Lattice:
+    def of_nodes(cls, contingency: Contingency, loss: str | Mapping[Any, Any] | None = None) -> Lattice:
         """The nodes of each attribute's taxonomy; attributes without one have values and a star.
 
         Parameters
         ----------
         contingency : Contingency
-        loss : {"ncp", "level"} or mapping
+        loss : {"ncp", "level"} or mapping, default "ncp"
             What a row loses for a node, as a part of its attribute's star: the share of the domain below it (nothing for a value); its level over the
             height; or for some attributes a mapping of nodes' texts to numbers from 0 to 1, the others by ``"ncp"``. Parts are rounded down to 1 / UNIT.
 
@@ -114,7 +117,7 @@ class Lattice:
         """
         c = contingency
         given: Mapping[Any, Any] = loss if isinstance(loss, Mapping) else {}
-        loss = LOSS.check(loss)
+        loss = LOSS.check("ncp" if loss is None else loss)
         for name in given:
             if name not in [x.name for x in c.domains]:
                 raise InputError(f"loss: {shown(name)} is not a quasi-identifier; there are: {', '.join(repr(x.name) for x in c.domains)}")
@@ -137,7 +140,16 @@ class Lattice:
         made = cls(c, levels, losses, star)
         if made.nodes:
             made.name = "own" if isinstance(loss, Mapping) else loss
+            made.given = given or None
         return made
+
+    @property
+    def priced(self) -> dict[str, Any]:
+        """What prices say of the hierarchies that their bound is about; nothing of stars alone."""
+        if not self.nodes:
+            return {}
+        trees = {x.name: tree for x in self.contingency.domains if (tree := x.fingerprint) is not None}
+        return {"loss": self.name, "losses": self.given, "trees": trees}
 
     def node_of(self, attribute: int, level: int) -> NDArray[np.int32] | None:
         """The node that covers each code of an attribute on a level; None where values are their own."""
@@ -188,7 +200,11 @@ class Lattice:
         rows = np.add.reduceat(c.count, c.indptr[:-1]) if c.groups else np.zeros(0, dtype=np.int64)
         total = [int((self.loss[k][self.node[k][c.codes[:, j]]] * rows).sum()) for k, j in enumerate(self.attribute)]
         lost = [[total[self.column[j, level]] for level in range(height)] + [self.star[j] * c.n] for j, height in enumerate(self.height)]
-        ranked = sorted((sum(of[level] for of, level in zip(lost, levels, strict=True)), levels) for levels in product(*map(range, map(len, lost))))
+        by_name = sorted(range(len(lost)), key=lambda j: str(c.domains[j].name))  # ties do not depend on the order of columns
+        ranked = sorted(
+            ((sum(of[level] for of, level in zip(lost, levels, strict=True)), levels) for levels in product(*map(range, map(len, lost)))),
+            key=lambda pair: (pair[0], [pair[1][j] for j in by_name]),
+        )
         return [(loss, tuple(sorted(self.column[j, level] for j, level in enumerate(levels) if level < self.height[j]))) for loss, levels in ranked]
 
     def losses(self, kept: Pattern, codes: NDArray[np.int32]) -> NDArray[np.int64]:

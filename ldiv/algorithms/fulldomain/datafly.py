@@ -44,7 +44,7 @@ def datafly(
     seed: int | None = None,
     suppression: float = 0.05,
     nodes: bool = False,
-    loss: str | Mapping[str, Mapping[str, float]] = "ncp",
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
 ) -> Release:
     """Datafly: generalise the column that shows most distinct values, level by level, until the rows of bad classes may be starred.
 
@@ -63,14 +63,14 @@ def datafly(
     nodes : bool, default False
         Recode along the attributes' taxonomies; without, a column is published as it is or starred. The default of :func:`ldiv.anonymize` where it is given
         hierarchies.
-    loss : {"ncp", "level"} or mapping
-        What a row loses by a node; see :func:`~ldiv.algorithms.lagrangian.lagrangian`.
+    loss : {"ncp", "level"} or mapping, optional
+        What a row loses by a node, ``"ncp"`` where not said; see :func:`~ldiv.algorithms.lagrangian.lagrangian`.
 
     Returns
     -------
     Release
-        ``info``: ``"node"`` (the level of each attribute), ``"checked"`` (how many nodes were looked at), ``"starred_rows"`` and ``"loss"``, the mean over all
-        cells, 1 a star.
+        ``info``: ``"node"`` (the level of each attribute), ``"checked"`` (how many nodes were looked at), ``"starred_rows"``; ``release.loss`` is
+        what was minimised, in stars.
 
     Notes
     -----

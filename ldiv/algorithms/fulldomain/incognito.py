@@ -53,7 +53,7 @@ def incognito(
     seed: int | None = None,
     suppression: float = 0.05,
     nodes: bool = False,
-    loss: str | Mapping[str, Mapping[str, float]] = "ncp",
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
 ) -> Release:
     """Incognito: subsets of attributes by size; a node is looked at only if it is valid on all smaller subsets and no node below it is valid.
 
@@ -72,14 +72,14 @@ def incognito(
     nodes : bool, default False
         Recode along the attributes' taxonomies; without, a column is published as it is or starred. The default of :func:`ldiv.anonymize` where it is given
         hierarchies.
-    loss : {"ncp", "level"} or mapping
-        What a row loses by a node; see :func:`~ldiv.algorithms.lagrangian.lagrangian`.
+    loss : {"ncp", "level"} or mapping, optional
+        What a row loses by a node, ``"ncp"`` where not said; see :func:`~ldiv.algorithms.lagrangian.lagrangian`.
 
     Returns
     -------
     Release
-        ``info``: ``"node"`` (the level of each attribute), ``"checked"`` (how many nodes were looked at), ``"starred_rows"`` and ``"loss"``, the mean over all
-        cells, 1 a star.
+        ``info``: ``"node"`` (the level of each attribute), ``"checked"`` (how many nodes were looked at), ``"starred_rows"``; ``release.loss`` is
+        what was minimised, in stars.
 
     Notes
     -----

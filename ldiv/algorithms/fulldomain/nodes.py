@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import ldiv._kernels.cells as _cells
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import publishable
-from ldiv.release.nodes import shown_on_levels
+from ldiv.release.nodes import lattice_for, shown_on_levels
 from ldiv.release.release import Release
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
@@ -166,7 +166,8 @@ class Nodes:
             "node": node,
             "checked": self.checked,
             "starred_rows": judged.starred,
-            "loss": judged.lost / max(self.lattice.most * c.n, 1),
+            "loss": judged.lost,
+            "unit": self.lattice.star[0] // c.domains[0].weight,
         }
         cells = np.arange(len(c.count), dtype=np.int32)
         return Release.from_entries(
@@ -225,7 +226,7 @@ def recode(
     algorithm: str,
     suppression: float,
     nodes: bool,
-    loss: str | Mapping[Any, Any],
+    loss: str | Mapping[Any, Any] | None,
     large: bool = False,
 ) -> Release:
     """The release on the node that a search finds; the table itself where that may be published as it is.
@@ -246,8 +247,7 @@ def recode(
     """
     if not c.groups:
         return Release.from_entries(c, c.group_of_cell, c.sensitive, c.count, l=l, k=k, algorithm=algorithm)
-    taxonomies = nodes and any(domain.taxonomy is not None for domain in c.domains)
-    space = Nodes(c, l, k, suppression, Lattice.of_nodes(c, loss) if taxonomies else Lattice.of_stars(c))
+    space = Nodes(c, l, k, suppression, lattice_for(c, nodes, loss))
     first = space.judge(space.bottom)
     if first.valid and not first.starred:
         return space.release(space.bottom, algorithm)

@@ -8,9 +8,9 @@ from ldiv.algorithms import register
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, EVERYTHING, Effort
 from ldiv.algorithms.lagrangian.search import Search
+from ldiv.release.nodes import lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.lattice import Lattice
 
 __all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 
@@ -34,7 +34,7 @@ def lagrangian(
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
     nodes: bool = False,
-    loss: str | Mapping[str, Mapping[str, float]] = "ncp",
+    loss: str | Mapping[str, Mapping[str, float]] | None = None,
 ) -> Release:
     """Near-optimal stars with a certificate, by Lagrangian prices on the eligibility constraints.
 
@@ -59,7 +59,7 @@ def lagrangian(
     nodes : bool, default False
         Publish nodes of taxonomies, each group its own levels, where attributes have one; the default of :func:`ldiv.anonymize` where it is given
         hierarchies. What is minimised, and what the bound is about, is then `loss`.
-    loss : {"ncp", "level"} or mapping
+    loss : {"ncp", "level"} or mapping, default "ncp"
         What a row loses by a node, as a part of its attribute's star: the share of the domain below it; its level over the height; or by column a
         mapping of nodes' texts to numbers from 0 to 1.
 
@@ -85,7 +85,6 @@ def lagrangian(
     True
     """
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    lattice = Lattice.of_nodes(contingency, loss) if nodes else None
-    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k, lattice)
+    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k, lattice_for(contingency, nodes, loss))
     search.run(chosen)
     return search.release()

@@ -213,9 +213,8 @@ class Assignment:
                 lengths = np.diff(problem.indptr[p])
                 group_of_item = np.repeat(np.arange(len(lengths)), lengths)
                 entries.add(group_of_item[problem.item[p, cells]], cells.astype(np.int32), rows, len(lengths))
-        part, chosen = c.restrict(self.left)
-        if part.n:
-            descend(part, chosen, problem.l, entries, seed, self.k)
+        if self.left.any():
+            descend(problem.lattice, self.left, problem.l, entries, seed, self.k)
         return entries.release(c, problem.lattice, l=problem.l, algorithm="lagrangian")
 
 

@@ -22,7 +22,7 @@ from ldiv.bounds.ascent import Ascent
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.configuration import ConfigurationDual, ascend
 from ldiv.bounds.multipliers import SCALE, DualProblem, Multipliers
-from ldiv.release.nodes import loss_of, recoded
+from ldiv.release.nodes import along, loss_of, recoded
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
@@ -141,7 +141,7 @@ class Search:
         if self.multipliers is None or bound > self.bound:
             self.multipliers = multipliers
             least = problem.least(multipliers)
-            self.prove(bound, Prices(self.l, least, problem.most, problem.k, loss=self.lattice.name))
+            self.prove(bound, Prices(self.l, least, problem.most, problem.k, **self.lattice.priced))
             self.price = least / SCALE
         return bound
 
@@ -223,6 +223,4 @@ class Search:
             info["prices"] = self.prices
         if self.optimal or self.bound >= self.cost:
             info["optimal"] = True
-        if self.lattice.nodes:
-            info |= {"loss": self.cost, "unit": self.lattice.unit}
-        return replace(self.best, algorithm="lagrangian", info=info)
+        return along(replace(self.best, algorithm="lagrangian", info=info), self.lattice)
