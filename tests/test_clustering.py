@@ -143,6 +143,20 @@ def test_what_a_cluster_would_lose_by_a_value(draw):
         assert abs(growing.loss - before - promised) <= data.d  # each attribute rounds down once
 
 
+def test_clusters_alike_are_taken_while_the_rest_stays_eligible():
+    """Pairs of the values 1 and 2 at the first point could be had ten times, but 20 of 45 rows have value 0: after two pairs they are 20 of 41, after three
+    more than half."""
+    values = [1] * 10 + [2] * 10 + [0] * 20 + [1] * 5
+    data = ldiv.Microdata.from_codes([[0]] * 20 + [[1]] * 25, values)
+    rows = Rows(data.contingency, 2, 1)
+    growing = Growing(rows, False)
+    rows.cluster(0, growing.add)
+    assert rows.clusters == [{0: 1, 1: 1}] and rows.times == [2] and rows.rows == 41
+    assert rows.due().tolist() == [True, False, False]
+    for name in ("k-member", "mdav", "oka"):
+        assert ldiv.solve(data, 2, algorithm=name).max_l >= 2
+
+
 def test_clusters_of_very_many_rows_take_no_longer():
     one = ldiv.Microdata.from_codes([[0], [1], [2], [3]] * 3, [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]).contingency
     many = ldiv.Contingency(one.codes, one.indptr, one.sensitive, one.count << 58, one.domains, one.sensitive_domain)

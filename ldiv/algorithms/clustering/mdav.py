@@ -60,9 +60,10 @@ def mdav(contingency: Contingency, l: int, *, k: int = 1, seed: int | None = Non
     0.16666666666666666
     """
     rows = Rows(contingency, l, k)
+    centre = _Centre(rows)
     while rows.rows >= 2 * rows.least:
         two = rows.rows >= 3 * rows.least
-        first = rows.farthest(_distances(rows, _centre(rows)))
+        first = rows.farthest(_distances(rows, centre.point()))
         around = _distances(rows, _codes(rows, first))
         rows.cluster(first, _same(around))
         if two and rows.rows >= 2 * rows.least:
@@ -81,18 +82,28 @@ def _codes(rows: Rows, cell: int) -> list[tuple[int, int]]:
     return [(int(seen[number]), 1) for seen, number in zip(rows.seen, rows.numbers_of(cell), strict=True)]
 
 
-def _centre(rows: Rows) -> list[tuple[int, int]]:
-    """The mean code of ordered attributes, the commonest of others (the smallest of equals), of the rows that are left; as fractions."""
-    c, centre = rows.c, []
-    of_point = np.add.reduceat(rows.left, c.indptr[:-1])
-    for j, domain in enumerate(c.domains):
-        if domain.ordered:
-            centre.append((dot(c.codes[:, j], of_point), rows.rows))
-        else:
-            count = np.zeros(len(rows.seen[j]), dtype=np.int64)
+class _Centre:
+    """The mean code of ordered attributes, the commonest of others (the smallest of equals), of the rows that are left; kept as clusters are taken."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows, self.done = rows, 0
+        of_point = np.add.reduceat(rows.left, rows.c.indptr[:-1]) if rows.c.groups else rows.left
+        self.count = [np.zeros(len(seen), dtype=np.int64) for seen in rows.seen]
+        for j, count in enumerate(self.count):
             np.add.at(count, rows.numbers[:, j], of_point)
-            centre.append((int(rows.seen[j][np.argmax(count)]), 1))
-    return centre
+
+    def point(self) -> list[tuple[int, int]]:
+        """As fractions."""
+        rows = self.rows
+        for taken, times in zip(rows.clusters[self.done :], rows.times[self.done :], strict=True):
+            for cell, number in taken.items():
+                for j, value in enumerate(rows.numbers_of(cell).tolist()):
+                    self.count[j][value] -= number * times
+        self.done = len(rows.clusters)
+        return [
+            (dot(seen, count), rows.rows) if domain.ordered else (int(seen[np.argmax(count)]), 1)
+            for seen, count, domain in zip(rows.seen, self.count, rows.c.domains, strict=True)
+        ]
 
 
 def _distances(rows: Rows, point: list[tuple[int, int]]) -> NDArray[np.int64]:
