@@ -2,55 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.arguments import SEED, Choice
-from ldiv.errors import LdivError
+from ldiv.release.form import Subdomain
 from ldiv.table.microdata import Microdata
 from ldiv.table.ranking import rank_rows
-
-if TYPE_CHECKING:
-    from ldiv.release.release import Release
+from ldiv.table.rows import Rows
 
 __all__ = ["completed"]
 
 HOW = Choice("how", of=("uniform", "histogram", "hotdeck"))
 
 
-def completed(release: Release, how: str, seed: int | None) -> Microdata:
-    """See :meth:`ldiv.Release.complete`."""
+Kinds = Sequence[Sequence[Subdomain]]
+
+
+def completed(data: Rows, shown: NDArray[np.int32], kinds: Kinds, how: str, seed: int | None) -> Microdata:
+    """See :meth:`ldiv.Release.complete`; of the table only domains and the published SA are looked at.
+
+    Parameters
+    ----------
+    data : Rows
+    shown : ndarray of int32, shape (n, d)
+        What each row publishes.
+    kinds : sequence of sequences of Subdomain
+    how, seed
+        As there.
+    """
     how = HOW.check(how)
     random = np.random.default_rng(SEED.check(seed))
-    data = release.contingency.data
-    if data is None:
-        raise LdivError("this release was made from counts, not rows: there are no rows to complete")
-    shown = release.codes
     codes = np.where(shown >= 0, shown, 0).astype(np.int32)
     if how == "hotdeck":
-        _from_donors(release, shown, codes, random)
+        _from_donors(data, shown, kinds, codes, random)
     else:
-        for j in range(release.d):
+        for j in range(shown.shape[1]):
             rows = np.flatnonzero(shown[:, j] < 0)
-            codes[rows, j] = _drawn(release, shown, j, rows, how == "histogram", random)
+            codes[rows, j] = _drawn(shown[:, j], data.domains[j].size, kinds[j], rows, how == "histogram", random)
     return Microdata.from_codes(codes, data.sensitive, domains=data.domains, sensitive_domain=data.sensitive_domain)
 
 
 def _drawn(
-    release: Release, shown: NDArray[np.int32], j: int, rows: NDArray[np.int64], by_histogram: bool, random: np.random.Generator
+    shown: NDArray[np.int32], size: int, kinds: Sequence[Subdomain], rows: NDArray[np.int64], by_histogram: bool, random: np.random.Generator
 ) -> NDArray[np.int64]:
     """A value of each row's star or sub-domain: each as likely, or as often as the column publishes it by itself."""
-    size = release.contingency.sizes[j]
     out = np.empty(len(rows), dtype=np.int64)
     if not len(rows):
         return out
-    frequency = np.bincount(shown[shown[:, j] >= 0, j], minlength=size) if by_histogram else None
-    column = shown[rows, j]
+    frequency = np.bincount(shown[shown >= 0], minlength=size) if by_histogram else None
+    column = shown[rows]
     for value in np.unique(column).tolist():
         mine = column == value
-        inside = None if value == -1 else np.array(release.subdomains[j][-2 - value].codes)
+        inside = None if value == -1 else np.array(kinds[-2 - value].codes)
         weight = None if frequency is None else frequency if inside is None else frequency[inside]
         count = int(mine.sum())
         if weight is None or not weight.any():
@@ -61,36 +67,38 @@ def _drawn(
     return out
 
 
-def _from_donors(release: Release, shown: NDArray[np.int32], codes: NDArray[np.int32], random: np.random.Generator) -> None:
+def _from_donors(data: Rows, shown: NDArray[np.int32], kinds: Kinds, codes: NDArray[np.int32], random: np.random.Generator) -> None:
     """Rows with fewest hidden cells first, each pattern of them at once: a donor among the whole rows of equal SA value and equal kept values, else of equal
     kept values, else the column's histogram. A donor's value outside a row's sub-domain is replaced in the same way. Filled rows are donors for later ones."""
     hidden = shown < 0
-    kinds, kind = np.unique(hidden, axis=0, return_inverse=True)
+    patterns, kind = np.unique(hidden, axis=0, return_inverse=True)
     kind = kind.ravel()
     whole: NDArray[np.bool_] = np.logical_not(hidden.any(axis=1))
-    data = release.contingency.data
-    assert data is not None
-    for k in sorted(range(len(kinds)), key=lambda k: (int(kinds[k].sum()), kinds[k].tolist())):
-        missing = np.flatnonzero(kinds[k])
+    for k in sorted(range(len(patterns)), key=lambda k: (int(patterns[k].sum()), patterns[k].tolist())):
+        missing = np.flatnonzero(patterns[k])
         if not len(missing):
             continue
-        rows, kept = np.flatnonzero(kind == k), np.flatnonzero(~kinds[k])
+        rows, kept = np.flatnonzero(kind == k), np.flatnonzero(~patterns[k])
         donor = np.full(len(rows), -1, dtype=np.int64)
         for by_sensitive in (True, False):
             open_ = np.flatnonzero(donor < 0)
             if len(open_) and whole.any():
                 columns = [*(codes[:, j] for j in kept), *([data.sensitive] if by_sensitive else [])]
                 donor[open_] = _donors(
-                    columns, [*(release.contingency.sizes[j] for j in kept), *([data.m] if by_sensitive else [])], whole, rows[open_], random
+                    columns,
+                    [*(data.domains[j].size for j in kept), *([data.sensitive_domain.size] if by_sensitive else [])],
+                    whole,
+                    rows[open_],
+                    random,
                 )
-        for j in missing:
+        for j in missing.tolist():
             values = np.where(donor >= 0, codes[donor, j], -1)
             column = shown[rows, j]
             for value in np.unique(column[column < -1]).tolist():
-                inside = np.isin(values, release.subdomains[j][-2 - value].codes)
+                inside = np.isin(values, kinds[j][-2 - value].codes)
                 values[(column == value) & ~inside] = -1
             bad = values < 0
-            values[bad] = _drawn(release, shown, int(j), rows[bad], True, random)
+            values[bad] = _drawn(shown[:, j], data.domains[j].size, kinds[j], rows[bad], True, random)
             codes[rows, j] = values
         whole[rows] = True
 

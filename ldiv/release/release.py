@@ -440,7 +440,10 @@ class Release:
         >>> ldiv.solve(data, l=2).complete("uniform", seed=1).codes[:3].tolist()
         [[0, 0], [0, 0], [1, 1]]
         """
-        return completed(self, how, seed)
+        data = self.contingency.data
+        if data is None:
+            raise LdivError("this release was made from counts, not rows: there are no rows to complete")
+        return completed(data, self.codes, self.subdomains, how, seed)
 
     @property
     def plot(self) -> Plot:
