@@ -17,7 +17,6 @@ import numpy as np
 
 from experiments.cells import Cell, Table
 from experiments.families import gadget_table, phase_three_table, small_table
-from experiments.utility import classified, filled, k_marginal
 from ldiv.algorithms.lagrangian import EFFORTS
 from ldiv.algorithms.multidim import transform
 from ldiv.api import solve
@@ -29,6 +28,7 @@ from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 from ldiv.table.microdata import Microdata
 from ldiv.tradeoff import lift
+from ldiv.utility import as_released, k_marginal
 
 SHARED, NIST = Path(__file__).parents[2] / "shared" / "data", "nist_national2019.csv"  # real tables that do not travel with the project
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "occupation", "income")
@@ -151,10 +151,10 @@ def utility(cell: Cell) -> dict[str, Any]:
     """Stars, NIST's K-marginal score with stars filled in, and, of Adult, how well classifiers learn who earns more."""
     data = microdata(cell.table)
     release = solve(data, cell.l, k=cell.k, algorithm=cell.algorithm)
-    found = {"stars": release.stars, "k_marginal": k_marginal(data.codes, filled(release))}
+    found = {"stars": release.stars, "k_marginal": k_marginal(data, release.complete("histogram", seed=0))}
     if cell.table.dataset == "adult":
         income = whole("adult", cell.table.n, "").project(["income"]).codes[:, 0]
-        found |= classified(release, income, ["age"], UNKNOWN_AGE)
+        found |= {name: 100 * score.accuracy for name, score in as_released(release, income, ["age"], unknown=UNKNOWN_AGE).items()}
     return found
 
 

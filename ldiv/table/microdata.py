@@ -151,7 +151,9 @@ class Microdata:
 
         def grown(j: int, x: Domain) -> Domain:
             labels = [x.label(code) for code in range(x.size)]
-            return replace(x, taxonomy=hierarchy_over(hierarchies[x.name], labels, self.rows_of_values(j), x.ordered, x.name).taxonomy(labels, x.name))
+            return replace(
+                x, taxonomy=hierarchy_over(hierarchies[x.name], labels, self.rows_of_values(j), x.ordered, x.name).taxonomy(labels, x.name)
+            )
 
         domains = tuple(grown(j, x) if x.name in hierarchies else x for j, x in enumerate(self.domains))
         return replace(self, domains=domains)
