@@ -13,9 +13,23 @@ import ldiv
 from ldiv.bounds import Certificate
 
 pytest.importorskip("duckdb")
-ENGINES = ("memory", "duckdb")
+ENGINES = ("memory", "duckdb", pytest.param("spark", marks=pytest.mark.spark))
 engines = pytest.mark.parametrize("engine", ENGINES)
+ALL = os.environ.get("LDIV_SPARK") == "all"  # else Spark, which takes seconds for what others do in a tenth, does a part of it
 QI, SENSITIVE = ["age", "town", "born"], "ill"
+
+
+@pytest.fixture(autouse=True)
+def session_of_spark(request):
+    """The session that engines find, started only for tests on Spark."""
+    parameters = getattr(request.node, "callspec", None)
+    if parameters is not None and parameters.params.get("engine") == "spark":
+        if not ALL and not parameters.params.keys() <= {"engine"} and parameters.id not in FEW:
+            pytest.skip("on Spark by LDIV_SPARK=all")
+        request.getfixturevalue("spark")
+
+
+FEW = {"tp-spark", "mondrian-spark", "hierarchies-spark", "coarsen-spark", "star,star_is_null-spark"}
 
 
 def people(rows=300, seed=0):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ldiv.engines.duckdb import DuckDB
 from ldiv.engines.memory import held, write_held
 from ldiv.engines.plan import Counts, Plan, planned
 from ldiv.engines.sources import Sources
+from ldiv.engines.spark import Spark, session_of
 from ldiv.engines.target import Place, placed
 from ldiv.engines.verdict import judge, require
 from ldiv.errors import InputError
@@ -194,10 +196,14 @@ class _Clock:
         self.seconds[self.name] = time.perf_counter() - self.begun
 
 
-def _open(engine: str, sources: Sources, memory: int, threads: int | None, spill: Path, session: Any) -> Any:
+@contextlib.contextmanager
+def _open(engine: str, sources: Sources, memory: int, threads: int | None, spill: Path, session: Any) -> Iterator[Any]:
     if engine == "duckdb":
-        return DuckDB(sources, memory, threads, spill)
-    raise InputError(f"engine {engine!r} writes no files by itself")
+        with DuckDB(sources, memory, threads, spill) as worker:
+            yield worker
+        return
+    with session_of(session, threads, memory, spill) as found, Spark.of_files(found, sources) as worker:
+        yield worker
 
 
 def _columns(sources: Sources, asked: Asked) -> tuple[list[str], list[str], list[str]]:
