@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
+from ldiv.algorithms import get
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Saying, Scaling, Solving, Whose
@@ -64,7 +65,8 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     if job.publishing.keep_order:
         raise InputError(f"--keep-order: engine {engine!r} writes rows in an order of its own; leave it out, or use --engine memory")
     source = Source(job.files, job.reading, job.columns, voice)
-    request = Request(source, job.asking, job.solving, [job.algorithm], job.whose)
+    solving = job.solving if "threads" in get(job.algorithm).options else replace(job.solving, threads=None)  # the engine takes them in any case
+    request = Request(source, job.asking, solving, [job.algorithm], job.whose)
     sources = sources_of(job.files, job.reading)
     shape = Format(sources.kind)
     text = sources.is_text

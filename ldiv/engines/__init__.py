@@ -5,6 +5,8 @@ work on the cells in between, so that each makes the same release on every engin
 """
 
 from ldiv.engines.files import ENGINES, Written, bytes_of_memory, chosen, run
+from ldiv.engines.frames import anonymize_frame
 from ldiv.engines.sources import Sources
+from ldiv.engines.spark import is_spark
 
-__all__ = ["ENGINES", "Sources", "Written", "bytes_of_memory", "chosen", "run"]
+__all__ = ["ENGINES", "Sources", "Written", "anonymize_frame", "bytes_of_memory", "chosen", "is_spark", "run"]

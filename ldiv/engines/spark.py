@@ -113,7 +113,11 @@ class Spark:
         table = plan_of(plan, pa.array(np.arange(len(plan.form))))
         send = [*keys.column_names, "ldiv form", "ldiv cell"]
         whole = pa.table([*keys.columns, table.column("ldiv form"), table.column("ldiv cell")], names=send)
-        names = {"ldiv plan": self._take("plan", whole), "ldiv pieces": self._take("pieces", pieces_of(plan)), "ldiv forms": self._take("forms", forms_of(plan))}
+        names = {
+            "ldiv plan": self._take("plan", whole),
+            "ldiv pieces": self._take("pieces", pieces_of(plan)),
+            "ldiv forms": self._take("forms", forms_of(plan)),
+        }
         for at, name in enumerate([*plan.qi, *plan.targets]):
             if plan.shown[name].how == "lookup":
                 pairs = pa.table({"own": keys.column(name), "shown": table.column(f"ldiv text {at}")})
@@ -121,7 +125,9 @@ class Spark:
         floats = [name for name, kind in self.frame.dtypes if kind in ("float", "double")]
         cell, _, high, _ = plan.pieces
         hint = "/*+ BROADCAST(p) */ " if len(plan.form) <= SENT else ""
-        rows = numbered_query(SPARK, self.table, names["ldiv plan"], plan, self.frame.columns, buckets=bool(len(cell) and high.max() > TASK), hint=hint)
+        rows = numbered_query(
+            SPARK, self.table, names["ldiv plan"], plan, self.frame.columns, buckets=bool(len(cell) and high.max() > TASK), hint=hint
+        )
         query = release_query(SPARK, rows, plan, floats)
         for name, view in names.items():
             query = query.replace(SPARK.name(name), view)
@@ -240,4 +246,3 @@ def _first(error: Exception) -> str:
     cause = next((line for line in lines if line.startswith("Caused by:")), "")
     head = next((line for line in lines if not line.startswith("An error occurred")), "no reason")
     return " ".join(part for part in (head[:300], cause[:300]) if part)
-
