@@ -99,7 +99,7 @@ def start(*arguments, **how):
 
 def many(rows=300_000):
     rng = np.random.default_rng(0)
-    text = pa.array([f"{x:040d}" for x in rng.integers(0, 10**9, rows)])
+    text = pa.array([f"{x:x}" for x in rng.integers(0, 2**62, rows)])
     pq.write_table(
         pa.table({"age": rng.integers(0, 80, rows), "ward": rng.integers(0, 9, rows), "ill": rng.integers(0, 9, rows), "text": text}), "many.parquet"
     )

@@ -83,6 +83,7 @@ def both(tmp_path, table, engine, qi=QI, sensitive=SENSITIVE, l=3, suffix="", **
     assert done.verdict.groups == alone.publication.verdict.groups
     out = pq.read_table(target) if not suffix else None
     if out is not None:
+        assert out.schema.types == pa.table(alone.frame).schema.types or engine == "spark"
         assert published(out, qi, sensitive) == published(alone.frame, qi, sensitive)
         assert out.schema.names == table.schema.names
         check = ldiv.verify(table, out, qi, sensitive, l, k=asked.get("k", 1), star=asked.get("star", "*"), hierarchies=asked.get("hierarchies"))
@@ -152,6 +153,42 @@ def test_values_that_are_one_and_values_that_are_not(tmp_path, engine):
         check = ldiv.verify(table, pq.read_table(target), qi, "ill", 2, star=star)
         assert check, check
         assert ldiv.check(pq.read_table(target), qi, "ill", 2)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"k": 7},
+        {"star": None, "star_is_null": True},
+        {"protect": ["year"]},
+        {"sensitive": ["ill", "year"], "qi": ["age", "town"], "l": 2},
+        {"suffix": ".csv"},
+    ],
+    ids=lambda asked: ",".join(asked),
+)
+@pytest.mark.parametrize("algorithm", ["tp", "cascade"])
+def test_columns_as_one_number(tmp_path, algorithm, asked, monkeypatch):
+    """Whole numbers, below zero too, and texts are packed; missing ones among them."""
+    from ldiv.engines import duckdb
+
+    used = []
+    monkeypatch.setattr(duckdb.DuckDB, "_packed", lambda self, *given, real=duckdb.DuckDB._packed: used.append(1) or real(self, *given))
+    table = people(500).drop_columns(["born"])
+    rng = np.random.default_rng(8)
+    table = table.append_column("year", pa.array(rng.integers(-2, 2, 500).astype(np.int16), mask=rng.random(500) < 0.1))
+    asked = {"qi": ["age", "town", "year"], "missing": {"qi": "value", "sensitive": "value"}, **asked}
+    both(tmp_path, table, "duckdb", algorithm=algorithm, **asked)
+    assert used
+    if asked.get("suffix"):
+        assert ldiv.verify(table, tmp_path / "out.csv", asked["qi"], "ill", 3, reading={"na": ""})
+
+
+@pytest.mark.parametrize("ends", [(-(2**63), 2**63 - 1), (0, 2**62), (5, 5)])
+def test_whole_numbers_at_their_ends(tmp_path, ends):
+    values = np.array(ends * 20, dtype=np.int64)
+    table = pa.table({"a": values, "b": np.repeat([1, 2], 20), "s": [f"s{k % 7}" for k in range(40)]})
+    both(tmp_path, table, "duckdb", qi=["a", "b"], sensitive="s", l=2, algorithm="tp")
 
 
 @engines

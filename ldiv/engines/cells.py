@@ -37,7 +37,7 @@ def planned_cells(asked: Asked, counts: Counts, columns: Sequence[str], targets:
     return release, planned(asked, counts, columns, source, data, release, targets, to_text)
 
 
-def judged(after: Counts, asked: Asked, counts: Counts, release: Release, plan: Plan, columns: Sequence[str]) -> Verdict:
+def judged(after: Counts, asked: Asked, counts: Counts, release: Release, plan: Plan, columns: Sequence[str], na: str | None = None) -> Verdict:
     """What was counted of the release, held against what was counted of the source."""
     orders = {x.name: x.labels for x in release.contingency.domains if x.ordered and x.labels and isinstance(x.labels[0], str)}
     return judge(
@@ -56,4 +56,5 @@ def judged(after: Counts, asked: Asked, counts: Counts, release: Release, plan: 
         plan.replaced(),
         plan.rest,
         [name for name in columns if name not in plan.columns],
+        na,
     )

@@ -175,7 +175,7 @@ def _counted(
     say("reading what was written")
     with clock("verify"):
         after = worker.reread(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
-        return release, judged(after, asked, counts, release, plan, sources.columns)
+        return release, judged(after, asked, counts, release, plan, sources.columns, sources.na if to_text else None)
 
 
 class _Clock:

@@ -125,9 +125,9 @@ class Spark:
         floats = [name for name, kind in self.frame.dtypes if kind in ("float", "double")]
         cell, _, high, _ = plan.pieces
         hint = "/*+ BROADCAST(p) */ " if len(plan.form) <= SENT else ""
-        rows = numbered_query(
-            SPARK, self.table, names["ldiv plan"], plan, self.frame.columns, buckets=bool(len(cell) and high.max() > TASK), hint=hint
-        )
+        every, match = [*plan.qi, *plan.targets, *plan.rest], SPARK.joined([*plan.qi, *plan.targets], "t", "p")
+        large = bool(len(cell) and high.max() > TASK)
+        rows = numbered_query(SPARK, self.table, names["ldiv plan"], plan, every, match, buckets=large, hint=hint)
         query = release_query(SPARK, rows, plan, floats)
         for name, view in names.items():
             query = query.replace(SPARK.name(name), view)

@@ -60,17 +60,25 @@ def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequenc
     )
 
 
-def numbered_query(dialect: Dialect, table: str, plan_table: str, plan: Plan, every: Sequence[str], *, buckets: bool = False, hint: str = "") -> str:
+def numbered_query(
+    dialect: Dialect, table: str, plan_table: str, plan: Plan, every: Sequence[str], match: str, *, buckets: bool = False, hint: str = ""
+) -> str:
     """Rows with the form that each takes: by an equi-join where all rows of a cell take one, by their number in it where a cell is split.
 
     Numbers follow a keyed digest of the whole row: rows alike in everything are interchangeable, which of the others is starred depends on the salt.
     With `buckets` the rows of a cell are numbered by the first letters of the digest side by side, each bucket from where those before it end: the numbers
     are the same, and no task has a whole cell to sort.
+
+    Parameters
+    ----------
+    every : sequence of str
+        The columns of a row.
+    match : str
+        When a row ``t`` is one of a combination ``p`` of the plan.
     """
-    keys = [*plan.qi, *plan.targets]
     form, cell, number, digest = (dialect.name(f"ldiv {x}") for x in ("form", "cell", "number", "digest"))
     own = dialect.names(every, "t.")
-    joined = f"{table} t JOIN {plan_table} p ON {dialect.joined(keys, 't', 'p')}"
+    joined = f"{table} t JOIN {plan_table} p ON {match}"
     whole = f"SELECT {hint}{own}, p.{form} FROM {joined} WHERE p.{form} >= 0"
     if not plan.splits:
         return whole

@@ -63,6 +63,7 @@ def judge(
     replaced: Mapping[str, Mapping[int, str | None]],
     unchanged: Sequence[str] = (),
     dropped: Sequence[str] = (),
+    na: str | None = None,
 ) -> Verdict:
     """Whether what was written is a truthful, l-diverse release of what was read.
 
@@ -88,6 +89,8 @@ def judge(
         Where values of a column are shown as other texts, these, and which of them each combination shows.
     replaced : mapping of mappings
         What forms show in place of the values of a quasi-identifier.
+    na : str, optional
+        The text that is a missing value in what was written.
     """
     source, released = _Counted(before.table, before.rows, before.mark), _Counted(after.table, after.rows, after.mark)
     faults: list[str] = []
@@ -102,13 +105,13 @@ def judge(
         mine, theirs = source.column[name], released.column[name]
         mine.order = orders.get(name)
         recoding = Recoding(mine, theirs, star, trees.get(name), name)
-        place = _places(theirs.values)
-        stays = np.array([place.get(_key(text), -1) for text in _shown(mine, texts.get(name))] or [-1], dtype=np.int64)
+        place = _places(theirs.values, na)
+        stays = np.array([place.get(_key(text, na), -1) for text in _shown(mine, texts.get(name))] or [-1], dtype=np.int64)
         code = stays[mine.codes[combination]]
         given = replaced[name]
         if given:
             instead = np.full(max(int(form.max(initial=0)), *given) + 1, -2, dtype=np.int64)
-            instead[list(given)] = [place.get(_key(text), -1) for text in given.values()]
+            instead[list(given)] = [place.get(_key(text, na), -1) for text in given.values()]
             code = np.where(instead[form] > -2, instead[form], code)
             is_star = np.append(recoding.is_star[: len(theirs.values)], False)  # of code -1
             stars[name] = int(rows[(instead[form] > -2) & is_star[code]].sum())
@@ -150,19 +153,19 @@ def _shown(column: PublishedColumn, texts: tuple[Sequence[str | None], NDArray[n
     return [text[code[k]] if k >= 0 else None for k in some]
 
 
-def _key(value: Any) -> str | None:
+def _key(value: Any, na: str | None) -> str | None:
     if missing(value):
-        return None
+        return na
     if isinstance(value, (float, np.floating)):
         value = value + type(value)(0)
     return text_of_cell(value)
 
 
-def _places(values: Sequence[Any]) -> dict[str | None, int]:
-    """Where each value stands; empty text and a missing one are two here."""
+def _places(values: Sequence[Any], na: str | None) -> dict[str | None, int]:
+    """Where each value stands; missing values and other texts are two, but for the text that means a missing one."""
     found: dict[str | None, int] = {}
     for code, value in enumerate(values):
-        found.setdefault(_key(value), code)
+        found.setdefault(_key(value, na), code)
     return found
 
 
