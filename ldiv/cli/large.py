@@ -17,7 +17,7 @@ from ldiv.errors import InputError
 from ldiv.release.release import Release
 from ldiv.table.files import Format, Outputs, descriptor
 
-__all__ = ["Job", "anonymize_large", "engine_of"]
+__all__ = ["Job", "anonymize_large", "engine_of", "sources_of"]
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Job:
 def engine_of(scaling: Scaling, files: list[str], output: str, reading: Reading, ordinary: bool) -> str:
     """The engine that does it; `ordinary` is whether something is asked that only memory does."""
     sources = None
-    if scaling.engine == "auto" and (ordinary or descriptor(output, 1) is not None or find_spec("duckdb") is None):
+    if scaling.engine == "auto" and (ordinary or (output and descriptor(output, 1) is not None) or find_spec("duckdb") is None):
         return "memory"
     if scaling.engine == "auto":
         try:
             sources = sources_of(files, reading)
         except InputError:  # said by whoever reads it
             return "memory"
-    if sources is not None and output.endswith(("/", os.sep)):
+    if sources is not None and output and output.endswith(("/", os.sep)):
         return "duckdb"
     return chosen(scaling.engine, sources, bytes_of_memory(scaling.memory_limit)) if sources is not None else chosen(scaling.engine, None, 0)
 

@@ -22,7 +22,7 @@ from ldiv.errors import InputError
 
 __all__ = ["DuckDB"]
 
-SHARE = 0.6  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
+SHARE = 0.5  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
 LEAST = 96 << 20
 GROUP_ROWS = 122_880  # of a row group, DuckDB's own default
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,9 @@ from typing import Any
 from ldiv.arguments import THREADS, Choice, shown
 from ldiv.asking import Asked
 from ldiv.engines.cells import columns_of, judged, planned_cells
-from ldiv.engines.duckdb import DuckDB
+from ldiv.engines.checking import opened
 from ldiv.engines.memory import held, write_held
 from ldiv.engines.sources import Sources
-from ldiv.engines.spark import Spark, session_of
 from ldiv.engines.target import Place, placed
 from ldiv.engines.verdict import require
 from ldiv.errors import InputError
@@ -135,7 +133,7 @@ def run(
         else:
             folder = Path(spill) if spill is not None else place.folder.parent
             _refuse(sources, asked)
-            with _open(engine, sources, memory, threads, folder, session) as worker:
+            with opened(engine, sources, memory, threads, folder, session) as worker:
                 release, verdict = _counted(worker, sources, asked, place, adapt, say, clock, target)
         if sources.stamp() != stamp:
             raise InputError("the source changed while it was read; nothing was written")
@@ -193,16 +191,6 @@ class _Clock:
 
     def __exit__(self, *_: Any) -> None:
         self.seconds[self.name] = time.perf_counter() - self.begun
-
-
-@contextlib.contextmanager
-def _open(engine: str, sources: Sources, memory: int, threads: int | None, spill: Path, session: Any) -> Iterator[Any]:
-    if engine == "duckdb":
-        with DuckDB(sources, memory, threads, spill) as worker:
-            yield worker
-        return
-    with session_of(session, threads, memory, spill) as found, Spark.of_files(found, sources) as worker:
-        yield worker
 
 
 def _refuse(sources: Sources, asked: Asked) -> None:

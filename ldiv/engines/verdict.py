@@ -15,7 +15,7 @@ from ldiv.privacy.verify.published import PublishedColumn, encode_published
 from ldiv.privacy.verify.recoding import Recoding
 from ldiv.table.text import merge_alike
 
-__all__ = ["judge"]
+__all__ = ["group_faults", "judge", "require"]
 
 MODULUS = np.uint64((1 << 62) - 1)
 
@@ -28,9 +28,6 @@ class _Counted:
         self.column: dict[str, PublishedColumn] = {}
         for name in table.column_names:
             self.column[name] = encode_published(table.column(name))
-
-    def key(self, columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        return _joint(columns, len(self.rows))
 
 
 def _joint(columns: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
@@ -125,7 +122,6 @@ def judge(
         there.append(code)
         here.append(theirs.codes)
         stars.setdefault(name, 0)
-    judged: list[tuple[str, NDArray[np.int64], PublishedColumn]] = []
     for name in targets:
         mine, theirs = source.column[name], released.column[name]
         shown = _shown(mine, texts.get(name))
@@ -134,9 +130,9 @@ def judge(
         faults += _interchangeable(first[mine.codes], cell_of, name)
         there.append(first[mine.codes[combination]])
         here.append(second[theirs.codes])
-        judged.append((name, second[theirs.codes], theirs))
     faults += _balanced(source, released, said, cell_of, there, here)
-    groups, smallest, largest, found = _groups(released, [released.column[name].codes for name in qi], judged, l, k)
+    whose = [(name, released.column[name]) for name in targets]
+    groups, smallest, largest, found = group_faults(released.rows, [released.column[name] for name in qi], whose, l, k)
     faults += found
     return Verdict(
         faults[:20], list(qi), list(targets), list(unchanged), list(dropped), m, groups, l, k, largest if targets else 0, smallest, stars, False
@@ -224,21 +220,22 @@ def _balanced(
     return faults
 
 
-def _groups(
-    released: _Counted, qi: list[NDArray[np.int64]], judged: list[tuple[str, NDArray[np.int64], PublishedColumn]], l: int, k: int
+def group_faults(
+    rows: NDArray[np.int64], qi: Sequence[PublishedColumn], targets: Sequence[tuple[str, PublishedColumn]], l: int, k: int
 ) -> tuple[int, int, int, list[str]]:
-    """QI-groups, the least size, the largest l that holds, and what is wrong with them."""
-    if not len(released.rows):
+    """QI-groups, the least size, the largest l that holds, and what is wrong with them; of combinations with `rows` rows each."""
+    if not len(rows):
         return 0, 0, 0, []
-    group = np.unique(released.key(qi), return_inverse=True)[1].ravel()
+    group = np.unique(_joint([column.codes for column in qi], len(rows)), return_inverse=True)[1].ravel()
     groups = int(group.max()) + 1
     size = np.zeros(groups, dtype=np.int64)
-    np.add.at(size, group, released.rows)
+    np.add.at(size, group, rows)
     largest, faults = int(size.max()), []
-    for name, value, column in judged:
+    for name, column in targets:
+        value = merge_alike(column.values).astype(np.int64)[column.codes]
         pair, inverse = np.unique(_joint([group, value], len(group)), return_inverse=True)
         count = np.zeros(len(pair), dtype=np.int64)
-        np.add.at(count, inverse.ravel(), released.rows)
+        np.add.at(count, inverse.ravel(), rows)
         of_pair = np.zeros(len(pair), dtype=np.int64)
         of_pair[inverse.ravel()] = group
         height = np.zeros(groups, dtype=np.int64)
@@ -248,8 +245,9 @@ def _groups(
         if len(bad):
             g = int(bad[0])
             row = int(np.flatnonzero((group == g) & (count[inverse.ravel()] == height[g]))[0])
+            where = ", ".join(shown_as(x.value_at(row)) for x in qi)
             faults.append(
-                f"{height[g]:,} of the {size[g]:,} rows of a group have {name}={shown_as(column.value_at(row))}, more than 1/{l}; "
+                f"{where}: {height[g]:,} of {size[g]:,} rows have {name}={shown_as(column.value_at(row))}, more than 1/{l}; "
                 f"{len(bad):,} groups are not {l}-diverse"
             )
     if int(size.min()) < k:
