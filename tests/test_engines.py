@@ -116,6 +116,8 @@ def test_every_algorithm_makes_the_same_release_on_every_engine(tmp_path, engine
         {"missing": {"qi": "value", "sensitive": "value"}},
         {"seed": 5, "algorithm": "cascade"},
         {"domains": {"age": 80}},
+        {"hierarchies": {"age": "auto", "born": "auto"}, "k": 5, "protect": ["town"]},
+        {"hierarchies": {"age": [ldiv.Bins(quantiles=3)]}, "loss": "level"},
     ],
     ids=lambda asked: ",".join(asked),
 )

@@ -83,7 +83,7 @@ def anonymize_command(
         request.fit()
         with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
             release = request.solve(l, k, algorithm, progress, publishing)
-            progress({"stage": "the bound", "stars": release.cost} if release.is_suppression else "the bound")
+            progress({"stage": "the bound", "stars": release.cost} if release.is_suppression and "loss" not in release.info else "the bound")
             bound = bound_of(release)
         with voice.progress(f"writing {output}"):
             published = release.frame
@@ -100,7 +100,7 @@ def anonymize_command(
                     original=request.original(),
                     written=True,
                 )
-            if proof is not None and bound is not None:
+            if proof is not None:
                 keep_certificate(bound, proof.staged, release, source, request)
             outputs.commit()
     if shape.is_text:
@@ -111,7 +111,7 @@ def anonymize_command(
     if not saying.quiet:
         _describe(release, voice)
     voice.say(f"verified as written: {verdict}")
-    voice.say(str(bound) if bound is not None else "no bound: the release publishes sub-domains, and bounds are about stars")
+    voice.say(str(bound) if bound is not None else "no bound: nothing was proven of releases with sub-domains like these")
 
 
 def _describe(release: Release, voice: Voice) -> None:
@@ -133,7 +133,7 @@ def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str,
     if asking.coarsen:
         raise InputError("--certificate is checked again on the file as it is: coarsen it into a file first, or leave --certificate out")
     if not get(algorithm).suppression:
-        raise InputError(f"--certificate is about stars; algorithm {algorithm!r} publishes sub-domains instead")
+        raise InputError(f"--certificate: nothing is proven of the sub-domains that algorithm {algorithm!r} publishes")
     if len(columns.sensitive or []) > 1:
         raise InputError("--certificate is about one sensitive column: leave it out, or name one -s")
     if whose.unit is not None:

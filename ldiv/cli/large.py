@@ -84,9 +84,8 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
             return request.asked(job.l, job.k, job.algorithm, progress, job.publishing)
 
         def beside(release: Release) -> None:
-            bound = bound_of(release)
-            if proof is not None and bound is not None:
-                keep_certificate(bound, proof.staged, release, source, request)
+            if proof is not None:
+                keep_certificate(bound_of(release), proof.staged, release, source, request)
 
         first = request.asked(job.l, job.k, job.algorithm, None, job.publishing)
         written = run(

@@ -7,13 +7,24 @@ from typing import Any
 
 from ldiv.bounds import Certificate, save_certificate
 from ldiv.cli.job import Request, Source
+from ldiv.errors import InputError
 from ldiv.release.release import Release
 
 __all__ = ["bound_of", "facts", "keep_certificate"]
 
 
-def keep_certificate(bound: Certificate, path: Path, release: Release, source: Source, request: Request) -> None:
-    """The proof, with what it is about."""
+def keep_certificate(bound: Certificate | None, path: Path, release: Release, source: Source, request: Request) -> None:
+    """The proof, with what it is about.
+
+    Raises
+    ------
+    InputError
+        Nothing was proven.
+    """
+    if bound is None:
+        raise InputError(
+            "--certificate: nothing was proven of this release along hierarchies; leave --effort fast out, or take --algorithm lagrangian"
+        )
     save_certificate(
         bound,
         path,
@@ -29,8 +40,8 @@ def keep_certificate(bound: Certificate, path: Path, release: Release, source: S
 
 
 def bound_of(release: Release) -> Certificate | None:
-    """What is known of the least number of stars; None for a release that publishes sub-domains."""
-    return release.certificate if release.is_suppression else None
+    """What is known of the least number of stars, or of what is lost along hierarchies; None where nothing was proven."""
+    return release.certificate if release.certified else None
 
 
 def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[str, Any]:
@@ -45,7 +56,9 @@ def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[s
         "cost": release.cost,
         "stars_by_attribute": {str(name): stars for name, stars in release.stars_by_attribute.items()},
         "suppressed_rows": release.suppressed_rows,
-        "bound": bound.bound if bound is not None else None,
+        **({"loss": release.loss} if "loss" in release.info else {}),
+        **({} if release.is_suppression else {"nodes_by_attribute": {str(name): nodes for name, nodes in release.nodes_by_attribute.items()}}),
+        "bound": None if bound is None else bound.bound if bound.unit == 1 else bound.bound / bound.unit,
         "ratio": bound.ratio if bound is not None and bound.ratio != float("inf") else None,
         "proof": bound.proof if bound is not None else None,
     }

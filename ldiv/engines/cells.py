@@ -9,6 +9,7 @@ from ldiv.engines.plan import Counts, Plan, planned
 from ldiv.engines.verdict import judge
 from ldiv.errors import MissingColumnError
 from ldiv.privacy.verify import Verdict
+from ldiv.release.publish import texts_above
 from ldiv.release.release import Release
 from ldiv.table.counted import Counted
 from ldiv.table.frames import named, open_frame
@@ -39,7 +40,7 @@ def planned_cells(asked: Asked, counts: Counts, columns: Sequence[str], targets:
 
 def judged(after: Counts, asked: Asked, counts: Counts, release: Release, plan: Plan, columns: Sequence[str], na: str | None = None) -> Verdict:
     """What was counted of the release, held against what was counted of the source."""
-    orders = {x.name: x.labels for x in release.contingency.domains if x.ordered and x.labels and isinstance(x.labels[0], str)}
+    trees, orders = texts_above(release.contingency.domains, asked.hierarchies)
     return judge(
         counts,
         after,
@@ -48,7 +49,7 @@ def judged(after: Counts, asked: Asked, counts: Counts, release: Release, plan: 
         release.l,
         release.k,
         asked.star,
-        asked.hierarchies or {},
+        trees,
         orders,
         plan.claims,
         plan.cell_of,

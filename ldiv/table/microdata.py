@@ -14,7 +14,7 @@ from ldiv.arguments import MOST_VALUES, hint, shown
 from ldiv.errors import InputError
 from ldiv.table import frames
 from ldiv.table.arrays import seal, whole
-from ldiv.table.coarsening import Hierarchy
+from ldiv.table.coarsening import hierarchy_over
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import NO_SENSITIVE, Domain
 from ldiv.table.html import short, table_html
@@ -147,16 +147,19 @@ class Microdata:
         return replace(self, sensitive=sensitive, sensitive_domain=domain)
 
     def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
-        """The same table with a taxonomy for each QI attribute that has a hierarchy (see :meth:`ldiv.Hierarchy.of`)."""
-        domains = tuple(
-            replace(
-                x, taxonomy=Hierarchy.of(hierarchies[x.name], f"hierarchy of {x.name!r}").taxonomy([x.label(code) for code in range(x.size)], x.name)
-            )
-            if x.name in hierarchies
-            else x
-            for x in self.domains
-        )
+        """The same table with a taxonomy for each QI attribute that has a hierarchy, given as :func:`ldiv.anonymize` takes them."""
+
+        def grown(j: int, x: Domain) -> Domain:
+            labels = [x.label(code) for code in range(x.size)]
+            tree = hierarchy_over(hierarchies[x.name], labels, self.rows_by_value(j), x.ordered, x.name)
+            return replace(x, taxonomy=tree.taxonomy(labels, x.name))
+
+        domains = tuple(grown(j, x) if x.name in hierarchies else x for j, x in enumerate(self.domains))
         return replace(self, domains=domains)
+
+    def rows_by_value(self, attribute: int) -> NDArray[np.int64]:
+        """How many rows have each value of a QI attribute."""
+        return np.bincount(self.codes[:, attribute], minlength=self.domains[attribute].size)
 
     def head(self, n: int) -> Microdata:
         """The first n rows, with the same domains."""
