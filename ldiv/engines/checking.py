@@ -115,7 +115,8 @@ def verify_files(
         if int(before.mark.sum()) % (1 << 62) != int(after.mark.sum()) % (1 << 62):
             faults.append("columns that are neither quasi-identifiers nor sensitive are not those of the source")
     groups, smallest, largest, wrong = group_faults(after.rows, [column[name] for name in qi], [(name, column[name]) for name in targets], l, k)
-    stars = {name: int(after.rows[one.is_star[one.published.codes]].sum()) for name, one in recoded.items()}
+    shown = {name: int(after.rows[one.is_star[one.published.codes]].sum()) for name, one in recoded.items()}
+    stars = shown if before.total == after.total else dict.fromkeys(qi, 0)
     return Verdict(
         [*faults, *wrong][:20],
         list(qi),
