@@ -137,11 +137,18 @@ def test_definetti_learns_what_goes_together():
     codes, values, group = [], [], []
     for g in range(300):
         a, b = rng.choice(4, 2, replace=False)
-        codes += [[a], [b]]
+        codes += [[a, g % 3], [b, g % 2]]  # the other attribute says nothing
         values += [a, b]
         group += [g, g]
     data = ldiv.Microdata.from_codes(codes, values)
-    release = ldiv.Release.from_entries(data.contingency, np.zeros(4, dtype=int), np.arange(4), data.contingency.count, l=2, algorithm="by hand")
+    release = ldiv.Release.from_entries(
+        data.contingency,
+        np.zeros(len(data.contingency.count), dtype=int),
+        np.arange(len(data.contingency.count)),
+        data.contingency.count,
+        l=2,
+        algorithm="by hand",
+    )
     # the same rows as buckets that publish A exactly, the form of Anatomy
     c = data.contingency
     cell = c.cell_of_row.astype(np.int32)
