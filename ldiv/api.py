@@ -149,13 +149,15 @@ def anonymize(
         if name not in source.columns:
             raise InputError(f"hierarchies: {MissingColumnError(name, source.columns)}")
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
-    if trees and (chosen := get(algorithm)).generalises:
-        options.setdefault("nodes", True)
-    elif trees and chosen.suppression:
-        raise InputError(
-            f"hierarchies: algorithm {algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose one of "
-            f"{', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
-        )
+    if trees:
+        chosen = get(algorithm)
+        if chosen.generalises:
+            options.setdefault("nodes", True)
+        elif chosen.suppression:
+            raise InputError(
+                f"hierarchies: algorithm {algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose one of "
+                f"{', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
+            )
 
     def microdata(name: Any) -> Microdata:
         data = Microdata.from_frame(source, qi, name, domains=domains, missing=missing, keep=False).with_hierarchies(trees)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 
@@ -13,6 +14,7 @@ from ldiv.bounds.certificate import WHOLE_STAR, Prices
 from ldiv.errors import InputError
 from ldiv.table.contingency import Contingency
 from ldiv.table.taxonomy import Taxonomy
+from ldiv.table.text import text_of
 
 __all__ = ["Levels"]
 
@@ -96,6 +98,29 @@ class Levels:
             sizes.append(int(cut.max()) + 1)
             loss += each[codes[:, j]]
         return shown, sizes, loss[self.c.group_of_cell]
+
+    def lost(self, attribute: int, counts: Mapping[str, int], star: str) -> int | None:
+        """What cells of an attribute lose that show so many times each text; None where a text may be nodes that lose differently.
+
+        Raises
+        ------
+        InputError
+            A text that is neither the star, nor a value, nor a node.
+        """
+        domain = self.c.domains[attribute]
+        known: dict[str, set[int]] = {star: {self.star[attribute]}}
+        for level, (cut, each) in enumerate(self.levels[attribute]):
+            for node in np.unique(cut):
+                below = np.flatnonzero(cut == node)
+                tree = domain.taxonomy
+                text = tree.text[_lowest(tree, below)] if tree is not None and level else text_of(domain.label(int(below[0])))
+                known.setdefault(text, set()).add(int(each[below[0]]))
+        for text in counts:
+            if text not in known:
+                raise InputError(f"column {domain.name!r}: {shown(text)} is neither a value, nor a node of its hierarchy, nor the star {star!r}")
+        if any(len(known[text]) > 1 for text in counts):
+            return None
+        return sum(count * min(known[text]) for text, count in counts.items())
 
     def chosen(self, most: int) -> tuple[list[tuple[int, ...]], int | None]:
         """The combinations of levels that are not left out, and the least that a row loses in any other; None where there is none."""

@@ -74,7 +74,7 @@ def anonymize_command(
         request.fit()
         with voice.progress(f"anonymizing {source.table.num_rows:,} rows with {algorithm}", solving.time_limit) as progress:
             release = request.solve(l, k, algorithm, progress, publishing)
-            progress({"stage": "the bound", "stars": release.cost} if release.is_suppression else "the bound")
+            progress({"stage": "the bound", "stars": release.cost} if release.is_suppression and "loss" not in release.info else "the bound")
             bound = bound_of(release)
         with voice.progress(f"writing {output}"):
             published = release.frame
@@ -91,7 +91,11 @@ def anonymize_command(
                     original=request.original(),
                     written=True,
                 )
-            if proof is not None and bound is not None:
+            if proof is not None:
+                if bound is None:
+                    raise InputError(
+                        "--certificate: nothing was proven of this release along hierarchies; leave --effort fast out, or take --algorithm lagrangian"
+                    )
                 save_certificate(
                     bound,
                     proof.staged,
@@ -113,7 +117,7 @@ def anonymize_command(
     if not saying.quiet:
         _describe(release, voice)
     voice.say(f"verified as written: {verdict}")
-    voice.say(str(bound) if bound is not None else "no bound: the release publishes sub-domains, and bounds are about stars")
+    voice.say(str(bound) if bound is not None else "no bound: nothing was proven of releases with sub-domains like these")
 
 
 def _describe(release: Release, voice: Voice) -> None:
@@ -135,7 +139,7 @@ def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str,
     if asking.coarsen:
         raise InputError("--certificate is checked again on the file as it is: coarsen it into a file first, or leave --certificate out")
     if not get(algorithm).suppression:
-        raise InputError(f"--certificate is about stars; algorithm {algorithm!r} publishes sub-domains instead")
+        raise InputError(f"--certificate: nothing is proven of the sub-domains that algorithm {algorithm!r} publishes")
     if len(columns.sensitive or []) > 1:
         raise InputError("--certificate is about one sensitive column: leave it out, or name one -s")
     if whose.unit is not None:
@@ -223,8 +227,8 @@ def trail(files: list[str], release: Release) -> dict[str, str]:
 
 
 def bound_of(release: Release) -> Certificate | None:
-    """What is known of the least number of stars; None for a release that publishes sub-domains."""
-    return release.certificate if release.is_suppression else None
+    """What is known of the least number of stars, or of what is lost along hierarchies; None where nothing was proven."""
+    return release.certificate if release.certified else None
 
 
 def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[str, Any]:
@@ -239,7 +243,9 @@ def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[s
         "cost": release.cost,
         "stars_by_attribute": {str(name): stars for name, stars in release.stars_by_attribute.items()},
         "suppressed_rows": release.suppressed_rows,
-        "bound": bound.bound if bound is not None else None,
+        **({"loss": release.loss} if "loss" in release.info else {}),
+        **({} if release.is_suppression else {"nodes_by_attribute": {str(name): nodes for name, nodes in release.nodes_by_attribute.items()}}),
+        "bound": None if bound is None else bound.bound if bound.unit == 1 else bound.bound / bound.unit,
         "ratio": bound.ratio if bound is not None and bound.ratio != float("inf") else None,
         "proof": bound.proof if bound is not None else None,
     }

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from ldiv.bounds.certificate import load_certificate
+from ldiv.bounds.certificate import Certificate, load_certificate
+from ldiv.bounds.levels import Levels
 from ldiv.bounds.proof import judge, subject
 from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Reading, Saying
+from ldiv.cli.words import hierarchy_of, pairs
 from ldiv.errors import InputError
 from ldiv.privacy.verify import verify
 from ldiv.table.files import open_table
 from ldiv.table.microdata import Microdata
+from ldiv.table.text import text_of
 
 __all__ = ["certify_command"]
+
+
+def _cost(weights: Mapping[str, int], stars: Mapping[str, int]) -> int:
+    """Stars as the certificate counts them."""
+    return sum(weights.get(name, 1) * count for name, count in stars.items())
+
+
+def _lost(data: Microdata, claim: Certificate, table: Any, star: str) -> int | None:
+    """What nodes and stars of a released table lose, from its texts; None where texts do not tell."""
+    assert claim.prices is not None
+    levels = Levels(data.contingency, claim.prices, set(claim.prices.protected))
+    total = 0
+    for j, name in enumerate(data.names):
+        found = levels.lost(j, {text_of(x["values"]): x["counts"] for x in table.column(name).value_counts().to_pylist()}, star)
+        if found is None:
+            return None
+        total += found
+    return total
 
 
 def certify_command(
@@ -26,6 +48,9 @@ def certify_command(
     saying: Saying,
     release: Annotated[str | None, typer.Option(help="The released table: its stars are counted and it is checked too.")] = None,
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*",
+    hierarchy: Annotated[
+        list[str] | None, typer.Option(help="NAME=FILE and what else 'ldiv anonymize' took, of a release along hierarchies; repeat for each.")
+    ] = None,
 ) -> None:
     """Prove again, from the microdata FILE alone, the bound of a certificate; exit code 0 if it holds, 1 if not."""
     if (reading.missing_qi, reading.missing_sensitive) != ("value", "error"):
@@ -42,10 +67,15 @@ def certify_command(
     if reading.na is None and isinstance(about.get("na"), str):
         source.na = about["na"]
     source.read()
+    trees = {name: hierarchy_of(path, name, source.limit) for name, path in pairs(hierarchy, "--hierarchy", source.table.column_names).items()}
+    for name in trees:
+        if name not in qi:
+            raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier of the certificate; there are: {', '.join(map(repr, qi))}")
     domains = source.domains(say=False)
     if isinstance(about.get("numbers"), list):  # the same columns are numbers as when it was made: the proof goes by their order
         domains = {name: domain for name, domain in domains.items() if name in about["numbers"]}
     data = Microdata.from_frame(source.table, qi, sensitive, domains=domains, missing={"qi": "value", "sensitive": "value"}, keep=False)
+    data = data.with_hierarchies(trees)
     found = judge(data, claim, about, certificate)
     lines, holds = [str(found)], bool(found)
     facts: dict[str, Any] = {
@@ -62,20 +92,21 @@ def certify_command(
     if release is not None:
         names = None if reading.names is None else reading.names.split(",")
         table = open_table([release], delimiter=reading.delimiter, names=names, na=source.na, unpack_limit=source.limit).table
-        verdict = verify(source.table, table, list(qi), sensitive, l, k=found.k, star=star)
-        cost = sum(found.weights.get(name, 1) * stars for name, stars in verdict.stars_by_attribute.items())
-        if cost < found.proven and verdict:
-            lines.append(
-                f"{release}: CONTRADICTION: {cost:,} {'stars as counted by the weights' if found.weights else 'stars'}, fewer than any release of {file} can have"
-            )
+        verdict = verify(source.table, table, list(qi), sensitive, l, k=found.k, star=star, hierarchies=trees)
+        cost = _cost(found.weights, verdict.stars_by_attribute) if found.loss is None else _lost(data, claim, table, star)
+        kind = "stars lost" if found.loss is not None else "stars as counted by the weights" if found.weights else "stars"
+        if cost is None:
+            lines.append(f"{release}: nodes that lose differently have the same text, so what it loses cannot be told; {shown(str(verdict), 500)}")
+        elif cost < found.proven and verdict:
+            lines.append(f"{release}: CONTRADICTION: {found.count(cost)} {kind}, fewer than any release of {file} can have")
         else:
             ratio = f", {cost / found.proven:.4f} times the bound" if found.proven else ""
-            lines.append(
-                f"{release}: {cost:,} {'stars as counted by the weights' if found.weights else 'stars'}{ratio}; a release of {file}: {shown(str(verdict), 500)}"
-            )
+            lines.append(f"{release}: {found.count(cost)} {kind}{ratio}; a release of {file}: {shown(str(verdict), 500)}")
         facts |= {"stars": cost, "release_verified": bool(verdict)}
         holds = holds and bool(verdict) and cost == found.stars
     if saying.json:
+        if found.loss is not None:
+            facts |= {name: facts[name] / found.unit for name in ("claimed", "proven", "stars") if facts.get(name) is not None} | {"loss": found.loss}
         answer({"holds": holds, **facts})
     else:
         for line in lines:

@@ -31,6 +31,7 @@ HEADS = {
     "algorithm": "algorithm",
     "stars": "stars",
     "share": "% of QI cells",
+    "lost": "% lost",
     "ratio": "ratio to the bound",
     "suppressed_rows": "rows with a star",
     "groups": "groups",
@@ -95,7 +96,7 @@ def _warm(algorithm: str) -> None:
 def _rows(request: Request, parts: list[Microdata], l: int, k: int, algorithms: list[str], memory: bool, voice: Voice) -> list[dict[str, Any]]:
     """A row for each algorithm; the ratio is to the best bound that any of them proved for this l."""
     rows: list[dict[str, Any]] = []
-    best = 0
+    best = 0.0
     for name in algorithms:
         row: dict[str, Any] = dict.fromkeys([*HEADS, "bound", "cost"]) | {"l": l, "algorithm": name, "note": ""}
         rows.append(row)
@@ -119,18 +120,21 @@ def _rows(request: Request, parts: list[Microdata], l: int, k: int, algorithms: 
     return rows
 
 
-def _measure(row: dict[str, Any], release: Release) -> int:
+def _measure(row: dict[str, Any], release: Release) -> float:
     """Fill in what the release is worth; returns the bound it proves, 0 where there is none."""
     bound = bound_of(release)
+    along = "loss" in release.info  # along hierarchies all that counts is what is lost
+    cost = release.loss if along else release.cost if bound is not None else None
     row |= {
         "stars": release.stars,
         "share": 100 * release.stars / max(release.n * release.d, 1),
         "suppressed_rows": release.suppressed_rows,
         "groups": release.groups,
         "kl": kl_divergence(release),
-        "cost": release.cost if bound is not None else None,
+        "cost": cost,
+        "lost": None if cost is None else 100 * cost / max(release.n * int(release.contingency.weights.sum()), 1),
     }
-    return bound.bound if bound is not None else 0
+    return 0.0 if bound is None or (along and bound.unit == 1) else bound.bound / bound.unit
 
 
 def _peak(request: Request, parts: list[Microdata], l: int, k: int, algorithm: str) -> float:
@@ -143,7 +147,17 @@ def _peak(request: Request, parts: list[Microdata], l: int, k: int, algorithm: s
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    forms = {"stars": ",", "share": ".2f", "ratio": ".4f", "suppressed_rows": ",", "groups": ",", "kl": ".4f", "seconds": ".3f", "megabytes": ",.1f"}
+    forms = {
+        "stars": ",",
+        "share": ".2f",
+        "lost": ".2f",
+        "ratio": ".4f",
+        "suppressed_rows": ",",
+        "groups": ",",
+        "kl": ".4f",
+        "seconds": ".3f",
+        "megabytes": ",.1f",
+    }
     return ["" if row[key] is None else format(row[key], forms.get(key, "")) for key in HEADS]
 
 

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from ldiv.algorithms import get
+from ldiv.algorithms import get, list_algorithms
 from ldiv.api import anonymize
+from ldiv.arguments import LOSS
 from ldiv.cli.console import Voice, one_line
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving, Whose
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
@@ -174,18 +175,21 @@ class Request:
             source.require(name, "--coarsen")
         if self.weights and all(name in WITHOUT_WEIGHTS for name in self.algorithms):
             raise InputError(f"--weight does not apply to algorithm {', '.join(map(repr, self.algorithms))}, which does not look at weights")
-        generalises = any(not get(name).suppression for name in self.algorithms)
+        refusing = [name for name in self.algorithms if get(name).suppression and not get(name).generalises]
         for name in trees:
             source.require(name, "--hierarchy")
             if isinstance(self.coarse.get(name), Bins):
                 raise InputError(f"--hierarchy {name!r}: the column is made into intervals by --coarsen, which need no hierarchy")
             if name not in self.coarse:
                 self._require_qi(name, "--hierarchy")
-                if not generalises:
+                if refusing:
+                    able = ", ".join(x for x, algorithm in list_algorithms().items() if algorithm.generalises or not algorithm.suppression)
                     raise InputError(
-                        f"--hierarchy {name!r}: algorithm {', '.join(map(repr, self.algorithms))} publishes values and stars only; "
-                        f"add --coarsen {name}=LEVEL, or choose one that generalises (mondrian, tds, multidim)"
+                        f"--hierarchy {name!r}: algorithm {', '.join(map(repr, refusing))} publishes values and stars only; "
+                        f"add --coarsen {name}=LEVEL, or choose one that goes along hierarchies ({able})"
                     )
+        if asking.loss is not None and not any(name not in self.coarse for name in trees):
+            raise InputError("--loss is about nodes of hierarchies: give a --hierarchy, or leave it out")
         self.trees = {name: hierarchy_of(path, name, source.limit) for name, path in trees.items()}
         if asking.star == source.na and source.opened.format.is_text:
             for name in source.qi:
@@ -255,7 +259,7 @@ class Request:
         """A release of codes: what :meth:`solve` does but for the table."""
         options = self._options(algorithm, progress) | {"k": k, "seed": self.solving.seed, "protect": self.asking.protect or []}
         if any(name not in self.coarse for name in self.trees) and get(algorithm).generalises:
-            options["nodes"] = True
+            options |= {"nodes": True}
         if self.unit is not None:
             return compose_persons(parts, persons_of(self.source.table, self.unit), l, get(algorithm), also=self.also, **options)
         tables = [Contingency.from_microdata(parts[0])] if len(parts) == 1 else parts  # cells counted anew: what solving takes
@@ -263,6 +267,8 @@ class Request:
 
     def _options(self, algorithm: str, progress: Any) -> dict[str, Any]:
         options = dict(self.options[algorithm])
+        if self.asking.loss is not None and get(algorithm).generalises:
+            options["loss"] = LOSS.check(self.asking.loss, "--loss")
         if progress is not None and "progress" in get(algorithm).options:
             options["progress"] = progress
         return options

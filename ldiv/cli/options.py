@@ -110,7 +110,16 @@ class Asking:
     coarsen: Annotated[
         list[str] | None, typer.Option(help="NAME=LEVEL of its hierarchy, or NAME=width:10, NAME=quantiles:4, NAME=edges:20,40; repeat for each.")
     ] = None
-    hierarchy: Annotated[list[str] | None, typer.Option(help="NAME=FILE in the format of ARX; repeat for each.")] = None
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=FILE in the format of ARX, NAME=width:5,10,20 (intervals in intervals), or NAME=auto for a column with an order: each group shows the "
+            "lowest node above its values; repeat for each."
+        ),
+    ] = None
+    loss: Annotated[
+        str | None, typer.Option(help="What a node of a hierarchy loses, beside a star: ncp (its share of the values, the default) or level.")
+    ] = None
     star: Annotated[str, typer.Option(help="What a suppressed cell shows.")] = "*"
 
 

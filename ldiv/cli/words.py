@@ -82,8 +82,15 @@ def size_of(text: str) -> int:
     return int(found[1]) << (10 * "_KMGT".index(found[2] or "_"))
 
 
-def hierarchy_of(path: str, column: str, limit: int) -> Hierarchy:
-    """A hierarchy file, also from a pipe."""
+def hierarchy_of(path: str, column: str, limit: int) -> Hierarchy | list[Bins] | str:
+    """A hierarchy file, also from a pipe; or one that is made from the column's values."""
+    if path == "auto":
+        return path
+    if path.startswith("width:"):
+        try:
+            return [Bins(width=float(width)) for width in path[6:].split(",")]
+        except ValueError as error:
+            raise InputError(f"--hierarchy {column}={path}: {error}") from None
     if Path(path).is_file():
         try:
             return Hierarchy.read(path)

@@ -199,7 +199,7 @@ def _rows(releases: Any) -> list[dict[str, Any]]:
             found.append({"bound": None, "table": None, **one, "name": name or one["algorithm"]})
         elif hasattr(one, "published") and hasattr(one, "algorithm"):
             facts = {key: getattr(one, key) for key in ("stars", "suppressed_rows", "groups")}
-            plain = one.is_suppression and one.cost == one.stars
+            plain = one.is_suppression and one.cost == one.stars and "loss" not in one.info
             c = one.contingency
             table = hash((c.codes.tobytes(), c.sensitive.tobytes(), c.count.tobytes()))
             found.append({"table": table, "l": one.l, "name": str(name or one.algorithm), "bound": one.certificate.bound if plain else None, **facts})

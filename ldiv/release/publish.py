@@ -15,6 +15,7 @@ from ldiv.privacy.persons import Persons
 from ldiv.privacy.verify import verify
 from ldiv.release.publication import Publication
 from ldiv.release.release import Release
+from ldiv.table.coarsening import is_of_the_values
 from ldiv.table.frames import Source
 from ldiv.table.text import is_missing, text_of
 
@@ -81,7 +82,8 @@ def publish(
         rows = np.random.default_rng(entropy).permutation(release.n)
     release = replace(release, star=star)
     frame = release.publish(source, rows, left_out, star_is_null)
-    trees, orders = dict(hierarchies or {}), {}
+    # Of a hierarchy that was made from the values themselves the taxonomy says what its nodes hold.
+    trees, orders = {name: tree for name, tree in (hierarchies or {}).items() if not is_of_the_values(tree)}, {}
     for domain in data.domains:
         if domain.taxonomy is not None and domain.name not in trees:
             tree = domain.taxonomy

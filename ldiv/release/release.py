@@ -25,6 +25,7 @@ from ldiv.release.facts import Phases, Proof, phases_of, proof_of
 from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
 from ldiv.release.plot import Plot
 from ldiv.release.publication import Publication
+from ldiv.release.words import facts_of, summary_of
 from ldiv.table.arrays import seal, total, weighted_total, whole
 from ldiv.table.contingency import Contingency
 from ldiv.table.frames import Source
@@ -303,6 +304,12 @@ class Release:
         return dict(zip(names, self.stars_by_attribute_array.tolist(), strict=True))
 
     @property
+    def nodes_by_attribute(self) -> dict[Any, int]:
+        """Cells of each attribute that show a sub-domain: a node, range or set of values."""
+        names = [domain.name for domain in self.contingency.domains]
+        return dict(zip(names, weighted_total(self.group_sizes, self.published < STAR), strict=True))
+
+    @property
     def suppressed_rows(self) -> int:
         """Rows with at least one star."""
         return int(self.group_sizes[(self.published == STAR).any(axis=1)].sum())
@@ -326,6 +333,11 @@ class Release:
     def protected(self) -> tuple[Any, ...]:
         """Quasi-identifiers that were not to be starred."""
         return tuple(self.info.get("protected", ()))
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a certificate: of stars there is always one, along hierarchies where the algorithm proved something."""
+        return self.is_suppression or (self.proof is not None and self.proof.loss is not None)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -452,29 +464,11 @@ class Release:
 
     def summary(self) -> str:
         """A few lines for people."""
-        d, n = self.d, self.n
-        cells = max(n * d, 1)
-        lines = [
-            f"{self.promise} release of {n:,} rows by {self.algorithm}: {self.groups:,} QI-groups",
-            f"stars {self.stars:,} ({100 * self.stars / cells:.2f} % of QI cells), "
-            f"rows with a star {self.suppressed_rows:,} ({100 * self.suppressed_rows / max(n, 1):.2f} %)",
-        ]
-        lines += [f"  {name}: {stars:,}" for name, stars in self.stars_by_attribute.items()]
-        if n > 1 and self.contingency.groups == n and self.l > 1:
-            lines.append("every row was alone with its QI values: coarsen some, or leave out what nobody could know, and fewer cells are starred")
-        for name, persons in self.info.get("varies", {}).items():
-            lines.append(f"{name} is starred for {persons:,} persons in whose rows it differs")
-        if self.phase is not None:
-            lines.append(f"TP ended in phase {self.phase}")
-        if self.publication is not None:
-            lines += self.publication.in_short()
-        return "\n".join(lines)
+        return summary_of(self)
 
     def _repr_html_(self) -> str:
         """A small table for notebooks."""
-        rows = [("rows", self.n), ("QI-groups", self.groups), ("stars", self.stars), ("rows with a star", self.suppressed_rows)]
-        rows += [(f"stars in {name}", stars) for name, stars in self.stars_by_attribute.items()]
-        return table_html(f"{self.promise} release by {self.algorithm}", [], rows)
+        return table_html(f"{self.promise} release by {self.algorithm}", [], facts_of(self))
 
     def __repr__(self) -> str:
         return (

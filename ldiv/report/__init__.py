@@ -83,7 +83,7 @@ def save(
 
 def _content(release: Release, request: dict[str, Any], original: Microdata | None, written: bool) -> dict[str, Any]:
     parts = parts_of(release)
-    certificate = release.certificate if release.is_suppression else None
+    certificate = release.certificate if release.certified else None
     rows = max(release.n, 1)
     starred = [{"name": str(name), "count": stars, "share": stars / rows} for name, stars in release.stars_by_attribute.items()]
     persons = release.publication.persons if release.publication is not None else None
@@ -98,6 +98,9 @@ def _content(release: Release, request: dict[str, Any], original: Microdata | No
         "request": {k: v for k, v in request.items() if k != "command"},
         "command": request.get("command"),
         "starred": starred,
+        "recoded": [{"name": str(name), "count": nodes, "share": nodes / rows} for name, nodes in release.nodes_by_attribute.items()]
+        if not release.is_suppression
+        else [],
         "publication": release.publication,
         "certificate": certificate,
         "cells": release.n * release.d,

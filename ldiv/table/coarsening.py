@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +13,14 @@ from numpy.typing import NDArray
 
 from ldiv.arguments import hint
 from ldiv.errors import InputError
+from ldiv.table.bins import Bins
 from ldiv.table.frames import Change, open_frame
-from ldiv.table.taxonomy import Taxonomy
-from ldiv.table.text import NUMBER, alike, is_missing, text_of
+from ldiv.table.taxonomy import Taxonomy, range_text
+from ldiv.table.text import alike, is_missing, text_of
 
-__all__ = ["Bins", "Hierarchy", "coarsen"]
+__all__ = ["Bins", "Hierarchy", "coarsen", "hierarchy_over", "is_of_the_values"]
+
+HALVINGS = 4  # of the domain of an ordered attribute: a hierarchy made by itself has 2, 4, 8 and 16 ranges below its star
 
 
 @dataclass(frozen=True)
@@ -180,111 +179,57 @@ def _rows_of(tree: Any, above: tuple[str, ...]) -> Any:
             yield (value, *above)
 
 
-@dataclass(frozen=True)
-class Bins:
-    """Numbers as intervals: give one of the three.
+def is_of_the_values(source: Any) -> bool:
+    """Whether a hierarchy is made from an attribute's values: ``"auto"``, Bins, or Bins in cascade."""
+    return (
+        (isinstance(source, str) and source == "auto")
+        or isinstance(source, Bins)
+        or (isinstance(source, (list, tuple)) and bool(source) and all(isinstance(x, Bins) for x in source))
+    )
+
+
+def hierarchy_over(source: Any, labels: Sequence[Any], rows: NDArray[np.int64], ordered: bool, column: str) -> Hierarchy:
+    """A column's hierarchy from anything that may stand for one.
 
     Parameters
     ----------
-    width : float, optional
-        Equal widths, from multiples of it.
-    quantiles : int, optional
-        As many intervals with about equally many rows.
-    edges : sequence of float, optional
-        Ascending; what is below the first or from the last on gets an open interval.
+    source : object
+        What :meth:`Hierarchy.of` takes; Bins, or several of them in cascade, the finest first, for numbers; ``"auto"`` for an ordered attribute: its
+        values in order, known missing ones apart, are halved up to four times, so that there are 16, 8, 4 and 2 ranges of as many values each (one
+        more here or there) below the star.
+    labels : sequence
+        The attribute's values, in order where it has one.
+    rows : ndarray of int64
+        How many rows have each value, for quantiles.
+    ordered : bool
+    column : str
+        For messages.
 
-    Examples
-    --------
-    >>> import ldiv
-    >>> ldiv.coarsen({"Age": [17, 23, 38]}, {"Age": ldiv.Bins(width=10)})["Age"].tolist()
-    ['[10, 20)', '[20, 30)', '[30, 40)']
+    Raises
+    ------
+    InputError
+        Bins that are not nested, values that are no numbers, ``"auto"`` for an attribute without an order.
     """
-
-    width: float | None = None
-    quantiles: int | None = None
-    edges: Sequence[float] | None = None
-
-    def __post_init__(self) -> None:
-        if sum(x is not None for x in (self.width, self.quantiles, self.edges)) != 1:
-            raise InputError("Bins needs exactly one of width=, quantiles=, edges=")
-        if self.width is not None and not self._number(self.width, "width") > 0:
-            raise InputError(f"the width of bins must be above 0, not {self.width!r}")
-        if self.quantiles is not None and (isinstance(self.quantiles, bool) or not isinstance(self.quantiles, int) or self.quantiles < 1):
-            raise InputError(f"quantiles must be a whole number of at least 1, not {self.quantiles!r}")
-        if self.edges is not None:
-            numbers = [self._number(edge, "edges") for edge in self.edges]
-            if len(numbers) < 1 or any(a >= b for a, b in zip(numbers, numbers[1:], strict=False)):
-                raise InputError("the edges of bins must be ascending numbers, at least one")
-
-    def texts(self, labels: Sequence[Any], rows: NDArray[np.int64], column: str) -> list[str]:
-        """The interval of each value; `rows` are how many rows have it."""
-        values = [self._number(label, column) for label in labels]
-        if self.width is not None:
-            return [self._of_width(value, column) for value in values]
-        if self.edges is not None:
-            edges = sorted(self._number(edge, "edges") for edge in self.edges)
-        else:
-            assert self.quantiles is not None
-            order = sorted(range(len(values)), key=values.__getitem__)
-            share = np.cumsum(rows[order]) / max(rows.sum(), 1)
-            cuts = [order[np.searchsorted(share, k / self.quantiles)] for k in range(1, self.quantiles)] if len(values) else []
-            edges = sorted({values[cut] for cut in cuts})
-        texts = [_shortest(edge) for edge in edges]
-        names = [f"< {texts[0]}"] if texts else ["*"]
-        names += [f"[{a}, {b})" for a, b in zip(texts, texts[1:], strict=False)]
-        names += [f">= {texts[-1]}"] if texts else []
-        return [names[bisect_right(edges, value)] for value in values]
-
-    @staticmethod
-    def _number(label: Any, column: str) -> Fraction:
-        """The exact amount of a number or of its text."""
-        try:
-            if isinstance(label, (bool, np.bool_)):
-                raise ValueError
-            if isinstance(label, np.generic):
-                label = float(str(label)) if isinstance(label, np.floating) else label.item()
-            if isinstance(label, str) and not NUMBER.fullmatch(label.strip()):
-                float(label)  # text for a number that is none, like inf, is named as such
-                raise OverflowError
-            found = Fraction(label.strip() if isinstance(label, str) else label)
-        except OverflowError:
-            raise InputError(f"column {column!r} cannot be binned: {label!r} is not a finite number") from None
-        except (TypeError, ValueError):
-            finite = "a finite number" if isinstance(label, float) else "a number"
-            advice = ""
-            if isinstance(label, str) and NUMBER.fullmatch(label.strip().replace(",", ".", 1)):
-                advice = "; it has a decimal comma: write points, or read the file with decimal=','"
-            elif isinstance(label, (dt.date, np.datetime64)):
-                advice = "; make years or months of dates first"
-            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}{advice}") from None
-        # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
-        return Fraction(repr(label)) if isinstance(label, float) else found
-
-    def _of_width(self, value: Fraction, column: str) -> str:
-        """The interval [k w, (k + 1) w) that holds a value, exactly and as whoever reads its text into floats."""
-        width = self._number(self.width, "width")
-        k = value // width
-        low, high = _shortest(k * width), _shortest((k + 1) * width)
-        if not (float(low) <= float(value) < float(high) or abs(value) > 2**53 and Fraction(low) <= value < Fraction(high)):
-            raise InputError(f"column {column!r}: bins of width {self.width!r} are finer than the number {float(value)!r} can be told apart")
-        return f"[{low}, {high})"
-
-
-def _shortest(value: Fraction) -> str:
-    """A number with as many digits as it needs, and no exponent where it has a usual size."""
-    if value.denominator == 1 and abs(value) < 10**18:
-        return str(value.numerator)
-    twos_and_fives = value.denominator
-    for p in (2, 5):
-        while twos_and_fives % p == 0:
-            twos_and_fives //= p
-    if twos_and_fives == 1:
-        with localcontext() as context:
-            context.prec = 400
-            text = format((Decimal(value.numerator) / Decimal(value.denominator)).normalize(), "f")
-        if len(text) <= 40:
-            return text
-    return repr(float(value))
+    name = f"hierarchy of {column!r}"
+    if not is_of_the_values(source):
+        return Hierarchy.of(source, name)
+    known = [code for code, label in enumerate(labels) if not is_missing(label)]
+    values = [labels[code] for code in known]
+    if not values:
+        return Hierarchy({"missing": ("missing", "*")}, name)
+    if isinstance(source, str):
+        if not ordered:
+            raise InputError(
+                f"{name}: 'auto' is for columns whose values have an order (numbers, dates, ordered categories); give rows, nested dicts or a file"
+            )
+        columns = []
+        for parts in (1 << k for k in range(HALVINGS, 0, -1)):
+            cuts = [len(values) * k // parts for k in range(parts + 1)]
+            columns.append([range_text(values[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) for _ in range(a, b)])
+    else:
+        cascade = [source] if isinstance(source, Bins) else list(source)
+        columns = [bins.texts(values, rows[known], column) for bins in cascade]
+    return Hierarchy.of([(text_of(value), *above, "*") for value, *above in zip(values, *columns, strict=True)], name)
 
 
 def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[str, Any] | None = None) -> Any:
@@ -295,8 +240,8 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
     frame : any table that :func:`ldiv.anonymize` takes
     columns : mapping of column to int or Bins
         The level (0 leaves the values as they are, as text), or how to bin.
-    hierarchies : mapping of column to anything that :meth:`Hierarchy.of` takes, optional
-        Needed for levels.
+    hierarchies : mapping of column to hierarchy, optional
+        Needed for levels; as :func:`ldiv.anonymize` takes them.
 
     Returns
     -------
@@ -323,12 +268,13 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
     for name, how in columns.items():
         if name not in source.columns:
             raise source.lacks(name)
-        codes, labels, _ = source.encode(name)
+        codes, labels, ordered = source.encode(name)
         known = labels[:-1] if labels and labels[-1] is None else labels
         if isinstance(how, Bins):
             texts = how.texts(known, np.bincount(codes, minlength=len(labels)), name)
         elif hierarchies is not None and name in hierarchies:
-            texts = Hierarchy.of(hierarchies[name], f"hierarchy of {name!r}").at(known, how, name)
+            tree = hierarchy_over(hierarchies[name], known, np.bincount(codes, minlength=len(labels)), ordered, name)
+            texts = tree.at(known, how, name)
         else:
             raise InputError(f"coarsen: column {name!r} has no hierarchy: pass hierarchies={{{name!r}: ...}} or Bins")
         distinct = sorted(set(texts))

@@ -137,10 +137,11 @@ class Lattice:
                 if (b[coarser] < a[finer]).any():
                     raise InputError(f"loss of {domain.name!r}: a node loses less than one below it")
             losses.append(mine)
+        if all(len(of) == 1 for of in levels):
+            return cls.of_stars(c)  # and counts stars, not parts of them
         made = cls(c, levels, losses, star)
-        if made.nodes:
-            made.name = "own" if isinstance(loss, Mapping) else loss
-            made.given = given or None
+        made.name = "own" if isinstance(loss, Mapping) else loss
+        made.given = given or None
         return made
 
     @property

@@ -14,7 +14,7 @@ from ldiv.arguments import MOST_VALUES, hint, shown
 from ldiv.errors import InputError
 from ldiv.table import frames
 from ldiv.table.arrays import seal, whole
-from ldiv.table.coarsening import Hierarchy
+from ldiv.table.coarsening import hierarchy_over
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import NO_SENSITIVE, Domain
 from ldiv.table.html import short, table_html
@@ -149,15 +149,13 @@ class Microdata:
         return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
 
     def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
-        """The same table with a taxonomy for each QI attribute that has a hierarchy (see :meth:`ldiv.Hierarchy.of`)."""
-        domains = tuple(
-            replace(
-                x, taxonomy=Hierarchy.of(hierarchies[x.name], f"hierarchy of {x.name!r}").taxonomy([x.label(code) for code in range(x.size)], x.name)
-            )
-            if x.name in hierarchies
-            else x
-            for x in self.domains
-        )
+        """The same table with a taxonomy for each QI attribute that has a hierarchy, given as :func:`ldiv.anonymize` takes them."""
+
+        def grown(j: int, x: Domain) -> Domain:
+            labels, rows = [x.label(code) for code in range(x.size)], np.bincount(self.codes[:, j], minlength=x.size)
+            return replace(x, taxonomy=hierarchy_over(hierarchies[x.name], labels, rows, x.ordered, x.name).taxonomy(labels, x.name))
+
+        domains = tuple(grown(j, x) if x.name in hierarchies else x for j, x in enumerate(self.domains))
         return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
 
     def head(self, n: int) -> Microdata:

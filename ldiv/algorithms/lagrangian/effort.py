@@ -70,7 +70,7 @@ PARTS: dict[str, Argument] = {
 
 EFFORTS = {
     "fast": Effort(29, 4_000_000, 60, None, 0, 0, 1),
-    "default": Effort(128, 8_000_000, 100, None, 10, 10, 4, 60, 24),
+    "default": Effort(128, 8_000_000, 100, None, 10, 10, 4, 60, 60),
     "best": Effort(128, 60_000_000, 100, None, 10, 10, 4, 400, 1 << 20),
 }
 MANY = 512  # patterns beyond which the sweeps cost more than they bring

@@ -6,16 +6,19 @@ least l H rows, and k), and the vertices of a flow with whole bounds are whole. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Program", "Solution", "solve"]
+from ldiv.algorithms.lagrangian.clock import Clock
+
+__all__ = ["Limit", "Program", "Solution", "solve"]
 
 PERTURBATION = 0.4  # of the cost of all rows together, at the most: which of several best solutions is found is left to it, and nothing else
 NEARLY = 1e-4  # from a whole number
+LEAST = 0.05  # seconds
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,25 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """How long a program's search goes on: counts, which are the same on every machine, and a clock only where somebody set or stopped it.
+
+    Attributes
+    ----------
+    nodes : int
+        Of the search.
+    checks : int
+        How often the solver asks whether to go on, which it does again and again within a node, too: those of some programs take a hundred times as long
+        as those of others.
+    clock : Clock
+    """
+
+    nodes: int
+    checks: int
+    clock: Clock = field(default_factory=Clock)
+
+
+@dataclass(frozen=True)
 class Solution:
     """Rows of each variable, None where nothing was found; whether nothing is better; and how hard it was, in iterations of the simplex method."""
 
@@ -59,8 +81,8 @@ class Solution:
     work: int
 
 
-def solve(program: Program, l: int, k: int, nodes: int, seconds: float) -> Solution:
-    """The best rows for a program, from those it starts with, or the best met within so many nodes of the search. O(V) to set up."""
+def solve(program: Program, l: int, k: int, limit: Limit) -> Solution:
+    """The best rows for a program, or the best met within a limit. O(V) to set up."""
     from scipy.sparse import coo_matrix  # here, not above: scipy doubles the start of the command
 
     many, groups, cells, items = len(program.cell), len(program.size), len(program.rows), len(program.group)
@@ -87,17 +109,13 @@ def solve(program: Program, l: int, k: int, nodes: int, seconds: float) -> Solut
     switches = groups if k > 1 else 0
     shape = (sum(map(len, low)), many + groups + switches)
     matrix = coo_matrix((value, (row, column)), shape=shape).tocsr()
-    top = program.height.copy()
-    np.maximum.at(top, program.group, program.given + np.bincount(program.item, weights=program.start, minlength=items).astype(np.int64))
-    used = (top > 0).astype(float)[:switches]
     cost = np.concatenate([program.cost, np.zeros(groups + switches)])
     bounds = (
         np.concatenate([np.zeros(many), program.height.astype(float), np.zeros(switches)]),
         np.concatenate([program.rows[program.cell].astype(float), np.full(groups, float(program.rows.sum()) + program.height), np.ones(switches)]),
     )
-    start = np.concatenate([program.start.astype(float), top.astype(float), used])
     whole = np.concatenate([np.zeros(many), np.ones(groups + switches)])
-    found, best, work = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), bounds, whole, start, nodes, seconds)
+    found, best, work = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), bounds, whole, limit)
     if found is None:
         return Solution(None, best, work)
     rows = np.rint(found[:many])
@@ -105,7 +123,7 @@ def solve(program: Program, l: int, k: int, nodes: int, seconds: float) -> Solut
         low_height, high_height = bounds
         heights = np.rint(found[many:])
         fixed = np.concatenate([low_height[:many], heights]), np.concatenate([high_height[:many], heights])
-        found, _, more = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), fixed, whole * 0, None, nodes, seconds)
+        found, _, more = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), fixed, whole * 0, limit)
         work += more
         if found is None or np.abs(np.rint(found[:many]) - found[:many]).max(initial=0) > NEARLY:
             return Solution(None, best, work)
@@ -120,17 +138,15 @@ def _highs(
     high: NDArray[np.float64],
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
     whole: NDArray[np.float64],
-    start: NDArray[np.float64] | None,
-    nodes: int,
-    seconds: float,
+    limit: Limit,
 ) -> tuple[NDArray[np.float64] | None, bool, int]:
-    """A point, whether it is the best, and the iterations it took. Through highspy, which takes a point to start from; else through scipy."""
+    """A point, whether it is the best, and the iterations it took. Through highspy, which can be interrupted; else through scipy."""
     try:
         import highspy
     except ImportError:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        options = {"mip_rel_gap": 0.0, "node_limit": nodes, "time_limit": seconds}
+        options = {"mip_rel_gap": 0.0, "node_limit": limit.nodes, "time_limit": max(limit.clock.left, LEAST)}
         found = milp(cost, constraints=LinearConstraint(matrix, low, high), integrality=whole, bounds=Bounds(*bounds), options=options)
         return found.x, found.status == 0, int(getattr(found, "mip_node_count", 0) or 0) * 100
     solver: Any = highspy.Highs.__mro__[1]()  # the class itself greets on standard output as it is made, where a release may be written
@@ -139,10 +155,24 @@ def _highs(
         ("threads", 1),
         ("mip_rel_gap", 0.0),
         ("mip_abs_gap", 1e-6),  # with larger ones it ends too early, with less than they allow
-        ("mip_max_nodes", nodes),
-        ("time_limit", float(seconds)),
+        ("mip_max_nodes", limit.nodes),
     ):
         solver.setOptionValue(name, value)
+    raised: list[BaseException] = []
+    checks = 0
+
+    def look(kind: Any, message: str, now: Any, answer: Any, _: Any) -> None:
+        nonlocal checks
+        try:  # where Python's signals arrive, such as Ctrl-C, in the middle of what is not Python
+            checks += 1
+            if checks > limit.checks or limit.clock.over():
+                answer.user_interrupt = True
+        except BaseException as error:  # noqa: BLE001  it must not pass through the solver
+            raised.append(error)
+            answer.user_interrupt = True
+
+    solver.setCallback(look, None)
+    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt)
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = len(cost), len(low)
     model.col_cost_, model.col_lower_, model.col_upper_ = cost, *bounds
@@ -152,11 +182,10 @@ def _highs(
     rows = getattr(highspy.HighsVarType, "kImplicitInteger", highspy.HighsVarType.kContinuous)  # whole as soon as heights are
     model.integrality_ = [highspy.HighsVarType.kInteger if w else rows for w in whole]
     solver.passModel(model)
-    if start is not None:
-        known = highspy.HighsSolution()
-        known.col_value = start.tolist()
-        solver.setSolution(known)
+    # Not told where to start from: with a point to start from HiGHS calls others the best that are not (1.16: one in five of these programs).
     solver.run()
+    if raised:
+        raise raised[0]
     info = solver.getInfo()
     if info.primal_solution_status != 2:  # feasible
         return None, False, int(info.simplex_iteration_count)

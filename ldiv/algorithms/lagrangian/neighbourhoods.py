@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.algorithms.lagrangian.clock import Clock
-from ldiv.algorithms.lagrangian.flow import PERTURBATION, Program, solve
+from ldiv.algorithms.lagrangian.flow import PERTURBATION, Limit, Program, solve
 from ldiv.bounds.configuration import ConfigurationDual
 from ldiv.release.builder import Entries
 from ldiv.release.nodes import columns_of
@@ -25,9 +25,8 @@ __all__ = ["Neighbourhoods"]
 
 TOGETHER = 4  # programs made from the same state, solved side by side, applied one after the other
 SIZE, SMALLEST, LARGEST = 200, 40, 1_000  # cells of a neighbourhood: at first, and at the ends
-EASY, HARD = 2_000, 10_000  # iterations of the simplex method: below, neighbourhoods grow; above, they shrink
-NODES = 60  # of a program's search
-SECONDS = 20.0  # of a program: a net, below which the count of nodes decides
+EASY, HARD = 2_000, 10_000  # iterations of the simplex method: below, neighbourhoods in vain grow; above, they shrink
+NODES, CHECKS = 60, 100  # of a program's search
 OF_A_GROUP, OTHERS = 40, 20  # cells of one group that come along: of those in it, and of those that could be
 PATIENCE = 12  # batches without a star saved after which it ends
 RENEW = 8  # batches between two looks at where the gap is
@@ -202,8 +201,8 @@ class Neighbourhoods:
                     len(weight), min(TOGETHER, looks - done, int(np.count_nonzero(weight))), replace=False, p=weight / weight.sum()
                 )
                 parts = [self.part(cells) for cells in map(self.grown, seeds.tolist()) if len(cells)]
-                seconds = min(SECONDS, max(clock.left, 0.05))
-                found = list(spread(lambda part: solve(part.program, self.l, self.k, NODES, seconds), parts))
+                limit = Limit(NODES, CHECKS, clock)
+                found = list(spread(lambda part: solve(part.program, self.l, self.k, limit), parts))
                 saved = 0
                 for seed, part, solution in zip(seeds, parts, found, strict=False):
                     gain = self.apply(part, solution.rows) if solution.rows is not None else 0
@@ -214,7 +213,7 @@ class Neighbourhoods:
                 if all(len(part.program.rows) == everything for part in parts) and any(solution.best for solution in found):
                     break  # there is no larger neighbourhood
                 work = np.mean([solution.work for solution in found]) if found else 0
-                if work < EASY and all(solution.best for solution in found):
+                if not saved and work < EASY and all(solution.best for solution in found):  # small ones save most in a second, as long as they save
                     self.size = min(largest, int(self.size * 1.15) + 1)
                 elif work > HARD or not all(solution.best for solution in found):
                     self.size = max(SMALLEST, int(self.size / 1.3))

@@ -14,7 +14,7 @@ from ldiv.algorithms.cascade import cascade
 from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
-from ldiv.algorithms.lagrangian.flow import solve
+from ldiv.algorithms.lagrangian.flow import Limit, solve
 from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, Neighbourhoods
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
@@ -34,7 +34,7 @@ WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked 
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 MORE_LOOKS, FEW = 8, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
 MORE_LOOKS_AT_NODES = 16  # rounding does less there
-NODES, PAIRS, PATIENT = 300, 8_000, 20.0  # of the search for a small table's optimum
+NODES, CHECKS, PAIRS = 300, 600, 8_000  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]
 
@@ -105,7 +105,7 @@ class Search:
             self.linear(effort)
             self.configurations(min(effort.prices, quick.prices), min(effort.looks, quick.looks), configuration.STEP)
             if effort.looks:
-                self.solve_whole(NODES, PAIRS)
+                self.solve_whole(Limit(NODES, CHECKS, self.clock), PAIRS)
             if effort.patient and not self.optimal:
                 self.configurations(effort.prices, effort.looks, FINE_STEP)
 
@@ -201,7 +201,7 @@ class Search:
         bound, loss = self.dual.forced(proven[1].value / SCALE)  # in whole units, so that no sum is rounded
         return np.asarray(loss <= most - bound)
 
-    def solve_whole(self, nodes: int, pairs: int) -> None:
+    def solve_whole(self, limit: Limit, pairs: int) -> None:
         """Where at most so many pairs can be in a better release: the program of the whole table. What it ends with is the optimum, or stays open."""
         if self.dual is None or self.price is None or not self.open or self.dual.problem.item.size > WHOLE:
             return
@@ -210,7 +210,7 @@ class Search:
             return
         around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
         part = around.part(np.flatnonzero(np.diff(around.of_cell)))
-        found = solve(part.program, self.l, self.dual.k, nodes, min(self.clock.left, PATIENT))
+        found = solve(part.program, self.l, self.dual.k, limit)
         if found.rows is not None and around.apply(part, found.rows):
             self.take(around.result())
         self.optimal = found.best
