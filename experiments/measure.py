@@ -151,12 +151,11 @@ def nearness(cell: Cell) -> dict[str, Any]:
 
 
 def recoding(cell: Cell) -> dict[str, Any]:
-    """What is lost along the data set's hierarchies, in % of what all stars lose, and the bound on it; "stars" is the default with stars alone."""
+    """What is lost along the data set's hierarchies, in % of what all stars lose, and the bound on it."""
     started = time.perf_counter()
     data = microdata(cell.table).with_hierarchies(trees(cell.table.dataset, cell.table.attributes))
-    chosen = get("lagrangian" if cell.algorithm == "stars" else cell.algorithm)
-    nodes = {"nodes": True} if chosen.generalises and cell.algorithm != "stars" else {}
-    release = solve(data, cell.l, k=cell.k, algorithm=chosen.name, **nodes)
+    nodes = {"nodes": True} if get(cell.algorithm).generalises else {}
+    release = solve(data, cell.l, k=cell.k, algorithm=cell.algorithm, **nodes)
     took = time.perf_counter() - started
     whole, proof = max(release.n * release.d, 1), release.proof
     lost = (
