@@ -202,6 +202,15 @@ def effort(cell: Cell) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def stages(cell: Cell) -> dict[str, Any]:
+    """The linear bound and what rounding makes of its multipliers, then the configuration bound and the release after neighbourhoods."""
+    contingency = microdata(cell.table).contingency
+    first, last = (
+        solve(contingency, cell.l, algorithm=cell.algorithm, effort=effort) for effort in (replace(EFFORTS["default"], prices=0, looks=0), "default")
+    )
+    return {"linear": first.certificate.bound, "rounded": first.stars, "bound": last.certificate.bound, "stars": last.stars}
+
+
 def course(cell: Cell) -> dict[str, Any]:
     """Stars and bound as the best effort goes on: whenever one of them has changed, wall seconds (a minute in all) beside them."""
     rows: list[dict[str, float]] = []
@@ -246,6 +255,7 @@ MEASURES = {
     "utility": utility,
     "effort": effort,
     "course": course,
+    "stages": stages,
     "coarsening": coarsening,
 }
 
