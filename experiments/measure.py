@@ -160,7 +160,7 @@ def recoding(cell: Cell) -> dict[str, Any]:
     whole, proof = max(release.n * release.d, 1), release.proof
     lost = (
         release.loss
-        if nodes
+        if "loss" in release.info
         else sum(
             float(
                 release.group_sizes
@@ -169,7 +169,7 @@ def recoding(cell: Cell) -> dict[str, Any]:
             for column, kinds, domain in zip(release.published.T.tolist(), release.subdomains, data.domains, strict=True)
         )
     )
-    bound = release.certificate.bound / release.certificate.unit if nodes and proof is not None and proof.loss is not None else 0
+    bound = release.certificate.bound / release.certificate.unit if proof is not None and proof.loss is not None else 0
     return {"lost": 100 * lost / whole, "bound": 100 * bound / whole, "kl": kl_divergence(release), "stars": release.stars, "seconds": took}
 
 

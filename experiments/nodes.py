@@ -23,7 +23,7 @@ FOUR = ("Age", "Gender", "BirthPlace", "Education")
 EVERY = ("lagrangian", "cascade", "tp+", "mondrian", "tds")
 TABLES: tuple[tuple[str, Table, tuple[tuple[int, int], ...], tuple[str, ...]], ...] = (
     ("Adult, d = 7, ARX's hierarchies", Table("adult", 30_162, ADULT, "occupation"), (*((l, 1) for l in LEVELS), (3, 5)), EVERY),
-    ("ACS 2018, d = 4", Table("acs2018", 248_381, FOUR, "Income"), tuple((l, 1) for l in (2, 4, 6, 10)), EVERY),
+    ("ACS 2018, d = 4", Table("acs2018", 248_381, FOUR, "Income"), tuple((l, 1) for l in (2, 6, 10)), EVERY),
 )
 # ARX 3.9.2, local recoding with the same hierarchies, loss in % by l; 937 to 5,465 of its rows are not l-diverse.
 ARX = {2: 6.19, 3: 13.2, 4: 23.5, 6: 54.5}
