@@ -407,13 +407,21 @@ def test_too_little_memory(tmp_path):
     source = written(table.append_column("text", pa.array([f"{x:0200d}" for x in range(rows)])), tmp_path / "source", parts=1)
     from ldiv.engines import duckdb
 
-    least = duckdb.LEAST
-    duckdb.LEAST = 4 << 20
+    least, duckdb.LEAST = duckdb.LEAST, 4 << 20
+    itself, duckdb.ITSELF, each, duckdb.EACH = duckdb.ITSELF, 0, duckdb.EACH, 0
     try:
         refused(tmp_path, source, "too little memory", memory_limit="34MB", threads=2)
     finally:
-        duckdb.LEAST = least
+        duckdb.LEAST, duckdb.ITSELF, duckdb.EACH = least, itself, each
     refused(tmp_path, source, "memory_limit must be", memory_limit="much")
+
+
+def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
+    from ldiv.engines import duckdb
+
+    source = written(people(), tmp_path / "source")
+    monkeypatch.setattr(duckdb, "EACH", 10**7)
+    refused(tmp_path, source, r"\d+ combinations of 'age', 'town', 'born', 'ill' are too many for 1,000 MB of memory: give [\d,]+ MB", memory_limit="1GB")
 
 
 def test_what_engines_do_not_do_is_refused_by_name(tmp_path):
