@@ -86,7 +86,7 @@ class DuckDB:
         """Every combination of keys there is; it stays here, numbered, for the plan to refer to."""
         hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
         self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS {count_query(DUCKDB, self.table, keys, hashed)}")
-        found = int(self.run("SELECT count(*) FROM combinations").fetchone()[0])
+        found = int(self.run("SELECT count(*) FROM combinations").fetchall()[0][0])
         needed = found * EACH + ITSELF
         if needed > self.memory - self.limit:
             whole = -(-int(needed / (1 - SHARE)) // 10**6)
