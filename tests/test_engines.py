@@ -421,7 +421,9 @@ def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
 
     source = written(people(), tmp_path / "source")
     monkeypatch.setattr(duckdb, "EACH", 10**7)
-    refused(tmp_path, source, r"\d+ combinations of 'age', 'town', 'born', 'ill' are too many for 1,000 MB of memory: give [\d,]+ MB", memory_limit="1GB")
+    refused(
+        tmp_path, source, r"\d+ combinations of 'age', 'town', 'born', 'ill' are too many for 1,000 MB of memory: give [\d,]+ MB", memory_limit="1GB"
+    )
 
 
 def test_what_engines_do_not_do_is_refused_by_name(tmp_path):
