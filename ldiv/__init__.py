@@ -21,9 +21,10 @@ from ldiv.privacy.eligibility import CheckReport, Violation, check, max_l
 from ldiv.privacy.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
 from ldiv.privacy.verify import Verdict, verify
 from ldiv.release.form import Subdomain
-from ldiv.release.measures import average_group_size, discernibility, kl_divergence, ncp
+from ldiv.release.measures import average_group_size, c_avg, discernibility, kl_divergence, ncp
 from ldiv.release.plot import plot_compare
 from ldiv.release.release import Release
+from ldiv.release.resolution import ambiguity, non_uniform_entropy, precision
 from ldiv.table.coarsening import Bins, Hierarchy, coarsen
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
@@ -62,10 +63,12 @@ __all__ = [
     "Written",
     "__version__",
     "algorithms",
+    "ambiguity",
     "anonymize",
     "anonymize_files",
     "audit",
     "average_group_size",
+    "c_avg",
     "check",
     "coarsen",
     "datasets",
@@ -75,7 +78,9 @@ __all__ = [
     "load_certificate",
     "max_l",
     "ncp",
+    "non_uniform_entropy",
     "plot_compare",
+    "precision",
     "register",
     "save_certificate",
     "solve",

@@ -35,6 +35,7 @@ __all__ = [
     "SEED",
     "SIZE",
     "STRENGTH",
+    "SUPPRESSION",
     "TARGET",
     "GAP",
     "THREADS",
@@ -57,8 +58,7 @@ __all__ = [
 MOST_ROWS = 1 << 62  # of a table in all: sums of counts then fit 64 bits, twice over
 MOST_VALUES = (1 << 31) - 1  # of an attribute, and of cells and of groups: codes are int32
 MOST_SENSITIVE = 1 << 26  # values of the sensitive attribute: some arrays have an entry for each
-LONGEST = 80
-WIDE = 1 << 20  # ranges up to here are told whole
+LONGEST, WIDE = 80, 1 << 20  # characters of a value in a message; ranges up to here are told whole
 
 
 def shown(value: Any) -> str:
@@ -287,7 +287,7 @@ SIZE = Whole("size", least=1, most=MOST_VALUES)
 WEIGHT = Whole("weight", least=1, most=10_000)
 SEED = Whole("seed", optional=True)
 THREADS = Whole("threads", optional=True, least=1, most=1024)
-TIME_LIMIT = Number("time_limit", optional=True)
+TIME_LIMIT = Number("time_limit", optional=True, open_below=True)
 GAP = Number("gap", optional=True, least=1)
 EFFORT = Choice("effort", of=("fast", "default", "best"), instead=Plan)
 OBJECTIVE = Choice("objective", of=("stars", "tuples"))
@@ -295,6 +295,7 @@ TARGET = Whole("target", optional=True)
 BEST = Choice("best", of=("kl", "stars"))
 NODES = Flag("nodes")
 LOSS = Choice("loss", of=("ncp", "level"), instead=Mapping, optional=True)
+SUPPRESSION = Number("suppression", least=0, most=1)
 PROGRESS = Call("progress", optional=True)
 ALPHA = Number("alpha", least=0, most=1, open_below=True)
 DISTANCE = Number("t", least=0, most=1)
@@ -302,7 +303,7 @@ STRENGTH = Number("l", least=1)
 C = Number("c", least=0, open_below=True)
 
 # The options of algorithms, by name; an algorithm takes those that its signature names.
-DECLARED: Mapping[str, Argument] = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, GAP, EFFORT, OBJECTIVE, TARGET, NODES, LOSS, PROGRESS)}
+DECLARED = {x.name: x for x in (SEED, THREADS, TIME_LIMIT, GAP, EFFORT, OBJECTIVE, TARGET, NODES, LOSS, PROGRESS, SUPPRESSION)}
 
 
 def options_of(solve: Callable[..., Any]) -> dict[str, Argument | None]:

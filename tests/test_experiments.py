@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 import ldiv
-from experiments import claims, figures, measure, paper, report, sources, utility
+from experiments import claims, figures, measure, paper, report, sources
 from experiments.__main__ import main
 from experiments.cells import Cell, Table
 from experiments.grid import QUICK, Scale
 from experiments.results import NotRunError, Results
 from experiments.run import run
 from experiments.store import Store
+from ldiv.utility import k_marginal
 
 ROOT = Path(__file__).parents[1]
 SMALL = Scale("small", 3000, QUICK.panels, 2, "3,000 rows")
@@ -100,12 +101,12 @@ def test_a_cell_asks_for_k_and_marginals_are_scored(monkeypatch):
     found, near = measure.measure(cell), measure.measure(replace(cell, measure="nearness"))
     assert found["stars"] == near["stars"] == ldiv.solve(data, k=9, algorithm="cascade").stars > 0 and near["bound"] <= near["stars"]
     release = ldiv.solve(data, k=9, algorithm="cascade")
-    codes = utility.filled(release)
-    assert (codes >= 0).all() and (codes == data.codes)[release.codes >= 0].all()
-    assert utility.k_marginal(data.codes, data.codes) == 1000 and 0 < found["k_marginal"] == utility.k_marginal(data.codes, codes) < 1000
-    assert utility.k_marginal(data.codes, data.codes + 4) == 0
+    filled = release.complete("histogram", seed=0)
+    assert (filled.codes == data.codes)[release.codes >= 0].all()
+    assert k_marginal(data, data) == 1000 and 0 < found["k_marginal"] == k_marginal(data, filled) < 1000
     # by hand: of one pair of columns half of the rows have moved
-    assert utility.k_marginal(np.array([[0, 0], [1, 1]]), np.array([[0, 0], [0, 1]])) == 500
+    pairs = [ldiv.Microdata.from_codes(x, domains=[ldiv.Domain("a", 2), ldiv.Domain("b", 2)]) for x in ([[0, 0], [1, 1]], [[0, 0], [0, 1]])]
+    assert k_marginal(*pairs) == 500
 
 
 OWN = """

@@ -24,7 +24,8 @@ import oracle  # noqa: E402
 
 import ldiv  # noqa: E402
 
-QUICK = ["tp", "tp+", "hilbert", "cascade", "mondrian", "tds", "multidim"]
+FIELD = ["full-domain", "datafly", "samarati", "incognito", "ola", "flash", "k-member", "mdav", "oka", "mondrian-relaxed", "mondrian-infogain"]
+QUICK = ["tp", "tp+", "hilbert", "cascade", "mondrian", "tds", "multidim", *FIELD]
 SLOW = ["auto", "lagrangian", "exact"]
 
 

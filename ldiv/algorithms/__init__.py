@@ -57,7 +57,7 @@ class Algorithm:
     guarantee, cost, source : str
         What it promises, what it costs, where it comes from.
     suppression : bool
-        Whether it publishes only values and stars.
+        Whether it publishes values and stars only, a star only where rows of a group differ.
     any_order : bool
         Whether its release is to be the same in whatever order the quasi-identifiers are named: it is given them in one order then.
     """
@@ -178,7 +178,7 @@ def list_algorithms() -> dict[str, Algorithm]:
     --------
     >>> import ldiv
     >>> ldiv.list_algorithms()["tp"].guarantee
-    'l on suppressed tuples, l * d on stars'
+    'l on suppressed tuples, l * d on stars, for k up to l'
     """
     _load()
     return dict(_registry)

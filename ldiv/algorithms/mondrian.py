@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldiv._kernels.topdown import median_splits
 from ldiv.algorithms import register
@@ -11,7 +12,7 @@ from ldiv.release.recoding import boxes
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
-__all__ = ["mondrian"]
+__all__ = ["mondrian", "strict"]
 
 
 @register(
@@ -56,13 +57,19 @@ def mondrian(contingency: Contingency, l: int, *, k: int = 1, seed: int | None =
     >>> ldiv.solve(data, l=2, algorithm="mondrian").codes.tolist()
     [[0, -1], [0, -1], [1, -1], [1, -1]]
     """
-    c = contingency
+    group = strict(contingency, l, k)
+    groups = int(group.max(initial=-1)) + 1
+    published, subdomains = boxes(contingency, group, np.arange(contingency.groups), groups, nodes)
+    return merged(contingency, group, published, subdomains, l=l, algorithm="mondrian")
+
+
+def strict(c: Contingency, l: int, k: int) -> NDArray[np.int32]:
+    """The QI-group of each group of equal rows."""
     seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)
-    offset = np.cumsum([0, *map(len, seen)]).astype(np.int64)
-    group = median_splits(
+    return median_splits(
         np.stack(numbers, axis=1).astype(np.int32),
         np.concatenate(seen),
-        offset,
+        np.cumsum([0, *map(len, seen)]).astype(np.int64),
         np.array(c.sizes, dtype=np.int32),
         c.indptr,
         c.sensitive,
@@ -71,6 +78,3 @@ def mondrian(contingency: Contingency, l: int, *, k: int = 1, seed: int | None =
         l,
         k,
     )
-    groups = int(group.max(initial=-1)) + 1
-    published, subdomains = boxes(c, group, np.arange(c.groups), groups, nodes)
-    return merged(c, group, published, subdomains, l=l, algorithm="mondrian")

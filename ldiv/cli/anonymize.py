@@ -21,6 +21,7 @@ from ldiv.privacy.requirement import asked
 from ldiv.privacy.verify import Verdict
 from ldiv.privacy.verify import verify as verify_tables
 from ldiv.release.release import Release
+from ldiv.report import require_jinja
 from ldiv.report import save as save_report
 from ldiv.table.files import (
     Format,
@@ -62,6 +63,8 @@ def anonymize_command(
     """Publish FILE so that every group of equal QI values is l-diverse and has at least k rows, with few starred cells."""
     voice = Voice(saying.quiet)
     asked(bool(columns.sensitive), l, k)
+    if report is not None:
+        require_jinja()
     _refuse_certificate(certificate, asking, algorithm, columns, whose)
     engine = engine_of(scaling, file, output, reading, ordinary=bool(report or whose.unit or publishing.keep_order))
     if engine != "memory":

@@ -15,6 +15,7 @@ from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publis
 from ldiv.cli.outcome import bound_of, facts
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import asked
+from ldiv.report import require_jinja
 from ldiv.report import save as save_report
 from ldiv.table.files import Outputs, descriptor
 
@@ -37,6 +38,7 @@ def report_command(
 ) -> None:
     """What a release of FILE would be like, as one HTML page; no release is written."""
     asked(bool(columns.sensitive), l, k)
+    require_jinja()
     voice = Voice(saying.quiet)
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, [algorithm], whose)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ldiv.release.form import Subdomain
 from ldiv.release.nodes import covered
+from ldiv.release.recoding import boxes
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
@@ -39,6 +40,15 @@ class Entries:
         if lattice is not None and lattice.nodes:
             about["published"], about["subdomains"] = covered(lattice, group, cell, self.groups)
         return Release.from_entries(contingency, group, cell, count, **about)
+
+    def boxed(self, contingency: Contingency, nodes: bool, **about: Any) -> Release:
+        """The release whose groups show the range, set or node of what they hold."""
+        c = contingency
+        if not self.groups:
+            return Release.from_entries(c, c.group_of_cell, c.sensitive, c.count, **about)
+        group, cell, count = np.concatenate(self.group), np.concatenate(self.cell), np.concatenate(self.count)
+        published, subdomains = boxes(c, group, c.group_of_cell[cell], self.groups, nodes)
+        return Release.from_entries(c, group, cell, count, published=published, subdomains=subdomains, **about)
 
 
 def merged(

@@ -1,4 +1,4 @@
-"""How much a release keeps of its table: KL-divergence, NCP, discernibility, group sizes. Stars are on Release itself."""
+"""How much a release keeps of its table, in one number each. Stars are on Release itself, answers to queries in :mod:`ldiv.utility`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ldiv._kernels.keys as _keys
 from ldiv.release.release import Release
 from ldiv.table.ranking import argsort_keys, rank_rows
 
-__all__ = ["average_group_size", "discernibility", "kl_divergence", "ncp", "subdomain_codes"]
+__all__ = ["average_group_size", "c_avg", "discernibility", "kl_divergence", "ncp", "subdomain_codes", "widths"]
 
 
 def kl_divergence(release: Release) -> float:
@@ -160,7 +160,7 @@ def width_of(release: Release, attribute: int, value: int, size: int) -> int:
     return 1 if value >= 0 else size if value == -1 else len(release.subdomains[attribute][-2 - value].codes)
 
 
-def _widths(release: Release) -> NDArray[np.float64]:
+def widths(release: Release) -> NDArray[np.float64]:
     """How many values each group publishes for each attribute, shape (G, d)."""
     widths = np.ones(release.published.shape)
     for j, size in enumerate(release.contingency.sizes):
@@ -171,7 +171,7 @@ def _widths(release: Release) -> NDArray[np.float64]:
 
 
 def ncp(release: Release) -> float:
-    """Normalised certainty penalty: the mean over all QI cells of (values published - 1) / (domain size - 1).
+    """Normalised certainty penalty (as a mean also called GCP): the mean over all QI cells of (values published - 1) / (domain size - 1).
 
     Returns
     -------
@@ -196,12 +196,18 @@ def ncp(release: Release) -> float:
     if not release.n:
         return 0.0
     spread = np.array([max(size - 1, 1) for size in release.contingency.sizes])
-    penalty = ((_widths(release) - 1) / spread).sum(axis=1)
+    penalty = ((widths(release) - 1) / spread).sum(axis=1)
     return float(release.group_sizes @ penalty / (release.n * release.d))
 
 
-def discernibility(release: Release) -> int:
+def discernibility(release: Release, penalty: bool = False) -> int:
     """The sum over groups of their squared size: in how many pairs a row cannot be told from another.
+
+    Parameters
+    ----------
+    release : Release
+    penalty : bool, default False
+        Count a row that is starred throughout as alike to all rows of the table, as the paper and ARX do with suppressed rows.
 
     Notes
     -----
@@ -214,7 +220,26 @@ def discernibility(release: Release) -> int:
     >>> ldiv.discernibility(ldiv.solve(data, l=2))
     8
     """
-    return sum(size * size for size in release.group_sizes.tolist())
+    sizes = release.group_sizes.tolist()
+    gone = (release.published == -1).all(axis=1).tolist() if penalty else [False] * len(sizes)
+    return sum(size * (release.n if all_ else size) for size, all_ in zip(sizes, gone, strict=True))
+
+
+def c_avg(release: Release) -> float:
+    """Rows per QI-group over the least size that was asked for, which is k, or l where that is more; 1 is the best there is.
+
+    References
+    ----------
+    K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006. ARX leaves the division out: :func:`ldiv.average_group_size`.
+
+    Examples
+    --------
+    >>> import ldiv
+    >>> data = ldiv.Microdata.from_codes([[0], [0], [1], [1]], [0, 1, 0, 1])
+    >>> ldiv.c_avg(ldiv.solve(data, l=2))
+    1.0
+    """
+    return average_group_size(release) / max(release.k, release.l)
 
 
 def average_group_size(release: Release) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from ldiv.table.arrays import total
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
 
-__all__ = ["along", "columns_of", "covered", "lattice_for", "loss_of", "recoded"]
+__all__ = ["along", "columns_of", "covered", "lattice_for", "loss_of", "recoded", "shown_on_levels"]
 
 
 def covered(lattice: Lattice, group: NDArray[np.integer], cell: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
@@ -71,6 +71,41 @@ def _subdomain(lattice: Lattice, attribute: int, level: int, node: int) -> Subdo
     assert tree is not None and of is not None
     codes = tuple(np.flatnonzero(of == node).tolist())
     return Subdomain(codes, tree.text[tree.covering(codes)])
+
+
+def shown_on_levels(lattice: Lattice, levels: Sequence[int], codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
+    """What groups publish that all show the same level of an attribute, a star on the level above the last.
+
+    Parameters
+    ----------
+    lattice : Lattice
+    levels : sequence of int, length d
+    codes : ndarray of int32, shape (groups, attributes not starred)
+        Values and nodes of the groups, attribute by attribute.
+
+    Returns
+    -------
+    published : ndarray of int32, shape (groups, d)
+    subdomains : list of lists of Subdomain
+    """
+    published = np.full((len(codes), len(levels)), STAR, dtype=np.int32)
+    subdomains: list[list[Subdomain]] = [[] for _ in levels]
+    at = 0
+    for j, level in enumerate(levels):
+        if level == lattice.height[j]:
+            continue
+        column, at = codes[:, at], at + 1
+        if level == 0:
+            published[:, j] = column
+            continue
+        held, number = np.unique(column, return_inverse=True)
+        nodes = [_subdomain(lattice, j, level, int(v)) for v in held]
+        single = [len(node.codes) == 1 for node in nodes]  # a value that stands for itself on this level
+        subdomains[j] = [node for node, alone in zip(nodes, single, strict=True) if not alone]
+        named = -2 - np.cumsum(~np.array(single)) + 1
+        shown = np.where(single, [node.codes[0] for node in nodes], named)
+        published[:, j] = shown[number.ravel()]
+    return published, subdomains
 
 
 def recoded(release: Release, lattice: Lattice) -> Release:

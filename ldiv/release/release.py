@@ -19,6 +19,7 @@ from ldiv.bounds.counting import star_bound
 from ldiv.errors import InputError, LdivError
 from ldiv.privacy.requirement import promise
 from ldiv.release.check import complete, eligible, truthful
+from ldiv.release.completion import completed
 from ldiv.release.decoding import changes_of
 from ldiv.release.facts import Phases, Proof, phases_of, proof_of
 from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
@@ -29,6 +30,7 @@ from ldiv.table.arrays import seal, total, weighted_total, whole
 from ldiv.table.contingency import Contingency
 from ldiv.table.frames import Source
 from ldiv.table.html import table_html
+from ldiv.table.microdata import Microdata
 from ldiv.table.ranking import argsort_keys, rank_rows
 
 __all__ = ["Release"]
@@ -350,15 +352,15 @@ class Release:
         """
         proof = self.proof
         if proof is not None and proof.loss is not None:
-            return Certificate(proof.loss, proof.bound, "prices", proof.prices)
+            return Certificate(proof.loss, proof.bound, "prices", proof.prices, self.k)
         if not self.is_suppression:
             raise LdivError(
                 "nothing was proven of this release along hierarchies: the algorithms 'auto' (but with effort='fast') and 'lagrangian' do"
             )
         counted = max(star_bound(self.contingency, self.l, self.k), self.info.get("counted", 0))
         if proof is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
-            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
-        return Certificate(self.cost, counted, "counting")
+            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices, self.k)
+        return Certificate(self.cost, counted, "counting", k=self.k)
 
     def drawn(self, seed: int | None) -> Release:
         """The release with the chance that a seed gives; without one it keeps its fresh randomness."""
@@ -425,6 +427,35 @@ class Release:
         assert data is not None
         changes = changes_of(self.contingency.domains, data.codes, self.published, self.subdomains, self.group, self.star, star_is_null)
         return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
+
+    def complete(self, how: str = "hotdeck", seed: int | None = None) -> Microdata:
+        """Whole rows drawn from what is published alone, for measures and tools that know neither stars nor sub-domains.
+
+        Parameters
+        ----------
+        how : {"hotdeck", "histogram", "uniform"}
+            A value of what each cell stands for (of a star: the declared domain): that of a random row that is whole and equal in the SA and all values kept, in
+            these alone where there is none (rows with fewest hidden cells first; rows once filled are whole); as often as its column publishes it by
+            itself; or each as likely.
+        seed : int, optional
+            Repeats the draw. Measures of drawn rows should be means over several.
+
+        Returns
+        -------
+        Microdata
+            Rows in the order of the table. Its QI values are guesses, not data.
+
+        Examples
+        --------
+        >>> import ldiv
+        >>> data = ldiv.Microdata.from_codes([[0, 0], [0, 0], [1, 1], [1, 2]], [0, 1, 0, 1])
+        >>> ldiv.solve(data, l=2).complete("uniform", seed=1).codes[:3].tolist()
+        [[0, 0], [0, 0], [1, 1]]
+        """
+        data = self.contingency.data
+        if data is None:
+            raise LdivError("this release was made from counts, not rows: there are no rows to complete")
+        return completed(data, self.codes, self.subdomains, how, seed)
 
     @property
     def plot(self) -> Plot:

@@ -161,7 +161,7 @@ class Taxonomy:
                 continue
             cuts = np.arange(low + 1, high)
             left, right = below[cuts] - below[low], below[high] - below[cuts]
-            remaining = _entropy_mass(left) + _entropy_mass(right)
+            remaining = entropy_mass(left) + entropy_mass(right)
             # Empty stretches gain nothing: the first least remainder keeps the tree the same on every platform.
             cut = int(cuts[np.argmin(np.round(remaining, 6))])
             for a, b in ((low, cut), (cut, high)):
@@ -171,7 +171,7 @@ class Taxonomy:
         return cls(np.array(parent, dtype=np.int32), leaf, tuple(text))
 
 
-def _entropy_mass(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def entropy_mass(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Rows times entropy of each histogram, in nats."""
     total = counts.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -191,7 +191,7 @@ def information_gain(taxonomy: Taxonomy, counts: NDArray[np.int64]) -> NDArray[n
     below[taxonomy.leaf] = counts
     for node in range(taxonomy.nodes - 1, 0, -1):
         below[taxonomy.parent[node]] += below[node]
-    mass = _entropy_mass(below)
+    mass = entropy_mass(below)
     gain = np.zeros(taxonomy.nodes)
     for node, children in enumerate(taxonomy.children):
         if children:
