@@ -7,6 +7,7 @@ done again. Beside each stands what DuckDB needs to copy the same files and to c
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import json
 import os
@@ -20,7 +21,7 @@ from typing import Any
 
 QI = ("Age", "Gender", "Race", "MaritalStatus")
 SENSITIVE, L, PIECE = "Income", 6, 1_000_000
-FIELDS = ("engine", "rows", "seconds", "cpu", "megabytes", "copy_and_count", "count", "solve", "write", "verify", "stars", "groups", "load")
+FIELDS = ("engine", "rows", "seconds", "cpu", "megabytes", "unit_seconds", "unit_cpu", "count", "solve", "write", "verify", "stars", "groups", "load")
 LIMITS = {"duckdb": "1GB", "spark": "2GB", "memory": "24GB"}
 
 
@@ -51,23 +52,37 @@ def one(engine: str, source: str, target: str, threads: int) -> dict[str, Any]:
     import resource
 
     import ldiv
+    from ldiv.engines.spark import session_of
 
     begun = time.perf_counter()
-    done = ldiv.anonymize_files(source, target, QI, SENSITIVE, L, engine=engine, algorithm="tp", memory_limit=LIMITS[engine], threads=threads)
-    seconds = time.perf_counter() - begun
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(session_of(None, threads, 2_000_000_000, Path(target).parent)) if engine == "spark" else None
+        limit = LIMITS[engine]
+        done = ldiv.anonymize_files(
+            source, target, QI, SENSITIVE, L, engine=engine, algorithm="tp", memory_limit=limit, threads=threads, session=session
+        )
+        seconds = time.perf_counter() - begun
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        cpu, peak = own.ru_utime + own.ru_stime, own.ru_maxrss
+        if session is not None:  # Java is another process
+            java = Path("/proc") / str(session.sparkContext._gateway.proc.pid)
+            fields = (java / "stat").read_text().rsplit(")", 1)[1].split()
+            cpu += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            peak += int(next(x for x in (java / "status").read_text().splitlines() if x.startswith("VmHWM")).split()[1])
     return {
         "seconds": round(seconds, 2),
-        "cpu": round(sum(x.ru_utime + x.ru_stime for x in used), 2),
-        "megabytes": round(max(x.ru_maxrss for x in used) / 1000 * 1.024),
+        "cpu": round(cpu, 2),
+        "megabytes": round(peak * 1024 / 10**6),
         **{name: round(value, 2) for name, value in done.seconds.items()},
         "stars": done.release.stars,
         "groups": done.release.groups,
     }
 
 
-def unit(source: str, folder: str, threads: int) -> float:
-    """Seconds of DuckDB's own COPY of the files, and of a GROUP BY over the same columns."""
+def unit(source: str, folder: str, threads: int) -> dict[str, float]:
+    """DuckDB's own COPY of the files, and a GROUP BY over the same columns: seconds, and processor seconds."""
+    import resource
+
     import duckdb
 
     connection = duckdb.connect()
@@ -75,12 +90,13 @@ def unit(source: str, folder: str, threads: int) -> float:
     connection.execute("SET preserve_insertion_order = false")
     table = f"read_parquet('{source}/*.parquet')"
     names = ", ".join([*QI, SENSITIVE])
-    begun = time.perf_counter()
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
     connection.execute(f"COPY (SELECT * FROM {table}) TO '{folder}/copy.parquet' (FORMAT parquet, COMPRESSION zstd)")
     connection.execute(f"CREATE TABLE cells AS SELECT {names}, count(*) FROM {table} GROUP BY {names}")
-    taken = time.perf_counter() - begun
+    taken, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_SELF)
     os.remove(f"{folder}/copy.parquet")
-    return round(taken, 2)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"unit_seconds": round(taken, 2), "unit_cpu": round(used, 2)}
 
 
 def measure(engine: str, rows: int, folder: Path, threads: int) -> dict[str, Any]:
@@ -93,7 +109,7 @@ def measure(engine: str, rows: int, folder: Path, threads: int) -> dict[str, Any
         return json.loads(done.stdout.splitlines()[-1])
 
     found = child(engine, str(source), str(target))
-    line = {"engine": engine, "rows": rows, **found, "copy_and_count": child("unit", str(source), str(folder)), "load": round(os.getloadavg()[0], 1)}
+    line = {"engine": engine, "rows": rows, **found, **child("unit", str(source), str(folder)), "load": round(os.getloadavg()[0], 1)}
     shutil.rmtree(target, ignore_errors=True)
     return line
 
@@ -108,19 +124,19 @@ def exponent(lines: list[dict[str, Any]], field: str) -> float | None:
 
 
 def draw(lines: list[dict[str, Any]], path: Path) -> None:
-    """Seconds and memory against rows, one line an engine, with the exponent of each."""
-    from experiments.plotting import Line, lines as drawn  # noqa: I001
+    """Processor seconds and memory against rows, one line an engine, with the exponent of each; on a machine that others use seconds say little."""
+    from experiments.plotting import Line
+    from experiments.plotting import lines as drawn
 
     points = []
-    for panel, field in (("seconds", "seconds"), ("peak memory, MB", "megabytes")):
+    for panel, field in (("processor seconds", "cpu"), ("peak memory, MB", "megabytes")):
         for engine in dict.fromkeys(x["engine"] for x in lines):
             mine = sorted((x for x in lines if x["engine"] == engine), key=lambda x: float(x["rows"]))
-            slope = exponent(mine, field)
-            label = engine if slope is None or field != "seconds" else f"{engine} (exponent {slope:.2f})"
-            points += [Line(panel, label if field == "seconds" else engine, float(x["rows"]), float(x[field])) for x in mine]
-        if field == "seconds":
-            seen = sorted({(float(x["rows"]), float(x["copy_and_count"])) for x in lines if x["engine"] == "duckdb"})
-            points += [Line(panel, "DuckDB: copy and count", x, y) for x, y in seen]
+            slope = exponent(mine, "cpu")
+            label = engine if slope is None else f"{engine}, exponent {slope:.2f}"
+            points += [Line(panel, label, float(x["rows"]), float(x[field])) for x in mine]
+            if engine == "duckdb" and field == "cpu":
+                points += [Line(panel, "DuckDB copies, counts", float(x["rows"]), float(x["unit_cpu"])) for x in mine]
     drawn(points, "rows", "", path, log=True, xlog=True, shared=False)
 
 

@@ -117,8 +117,8 @@ class DuckDB:
         """Count what was written, as anyone would who reads it."""
         table = reading(files, self.sources, kind=kind, columns=self.published)
         names = ", ".join(DUCKDB.name(x) for x in keys)
-        hashes = f"hash({', '.join(DUCKDB.name(x) for x in rest)})" if rest else "0"
-        total = f"CAST(sum({hashes} % {1 << 62}) % {1 << 62} AS BIGINT)"
+        hashes = f"hash({', '.join(DUCKDB.name(x) for x in rest)}) >> 2" if rest else "0"
+        total = f"CAST(sum({hashes}) % {1 << 62} AS BIGINT)"
         return self._counts(f"SELECT {names}, count(*), {total} FROM {table} GROUP BY ALL", len(keys))[0]
 
     # -- inside --------------------------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ class Spark:
     def recount(self, frame: Any, keys: Sequence[str], rest: Sequence[str]) -> Counts:
         """Count a table that was published."""
         names = ", ".join(SPARK.name(x) for x in keys)
-        hashed = f"pmod(xxhash64({', '.join(SPARK.name(x) for x in rest)}), {1 << 62})" if rest else "0"
+        hashed = f"shiftrightunsigned(xxhash64({', '.join(SPARK.name(x) for x in rest)}), 2)" if rest else "0"
         mark = f"CAST(sum(CAST({hashed} AS DECIMAL(38, 0))) % {1 << 62} AS BIGINT)"
         with errors():
             view = self._view("written", frame)
