@@ -217,7 +217,7 @@ def reading(session: Any, files: Sequence[str], sources: Sources, kind: str | No
     named = sources.columns if columns is None else columns
     schema = StructType([StructField(name, StringType()) for name in named])
     options = {"sep": separator(sources, kind or sources.kind), "header": str(sources.header).lower(), "quote": '"', "escape": '"'}
-    options |= {"nullValue": sources.na, "emptyValue": "" if sources.na else "\x00", "mode": "FAILFAST", "multiLine": "true", "enforceSchema": "true"}
+    options |= {"nullValue": sources.na, "emptyValue": "", "mode": "FAILFAST", "multiLine": "true", "enforceSchema": "true"}
     options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "maxCharsPerColumn": "-1"}
     return session.read.schema(schema).options(**options).csv(uris)
 
