@@ -197,7 +197,7 @@ def test_whole_numbers_at_their_ends(tmp_path, ends):
     both(tmp_path, table, "duckdb", qi=["a", "b"], sensitive="s", l=2, algorithm="tp")
 
 
-@engines
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("na", ["", "NA"])
 def test_text_files(tmp_path, engine, na):
     rng = np.random.default_rng(1)
@@ -452,6 +452,9 @@ def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
 def test_what_engines_do_not_do_is_refused_by_name(tmp_path):
     source = written(people(), tmp_path / "source")
     refused(tmp_path, source, "unit= needs", unit="id")
+    refused(tmp_path, source, "reads and writes Parquet, not text", engine="spark", target="out.csv")
+    (tmp_path / "text.csv").write_text("age,town,born,ill\n1,2,3,4\n")
+    refused(tmp_path, tmp_path / "text.csv", "reads and writes Parquet, not text", engine="spark")
     refused(tmp_path, source, "engine must be one of", engine="oracle")
     refused(tmp_path, source, "coarsens quasi-identifiers", coarsen={"id": ldiv.Bins(width=3)})
     refused(tmp_path, tmp_path / "source" / "nothing.parquet", "no file")

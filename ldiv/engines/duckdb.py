@@ -26,7 +26,7 @@ SHARE = 0.5  # of the memory that may be used; the rest is for cells, plans and 
 LEAST = 96 << 20
 EACH = 400  # bytes that a combination takes from counting to verifying, as measured on seven quasi-identifiers
 ITSELF = 150_000_000  # what Python and its libraries take
-GROUP_ROWS = 122_880  # of a row group, DuckDB's own default
+MOST_TOLD = 300  # letters of what DuckDB says
 
 
 class DuckDB:
@@ -68,7 +68,7 @@ class DuckDB:
         try:
             yield
         except self.duckdb.Error as error:
-            text = str(error).splitlines()[0]
+            text = " ".join(line.strip() for line in str(error).splitlines() if line.strip())[:MOST_TOLD]
             if isinstance(error, self.duckdb.OutOfMemoryException):
                 if "max_temp_directory_size" in str(error) or "No space" in str(error):
                     raise InputError(f"no room to spill in {str(self.spill.parent)!r}; nothing was written ({text})") from error

@@ -15,6 +15,7 @@ from ldiv.engines.cells import columns_of, judged, planned_cells
 from ldiv.engines.checking import opened
 from ldiv.engines.memory import held, write_held
 from ldiv.engines.sources import Sources
+from ldiv.engines.spark import require_parquet
 from ldiv.engines.target import Place, placed
 from ldiv.engines.verdict import require
 from ldiv.errors import InputError
@@ -133,6 +134,9 @@ def run(
         else:
             folder = Path(spill) if spill is not None else place.folder.parent
             _refuse(sources, asked)
+            if engine == "spark":
+                require_parquet(sources.kind)
+                require_parquet(place.kind)
             with opened(engine, sources, memory, threads, folder, session) as worker:
                 release, verdict = _counted(worker, sources, asked, place, adapt, say, clock, target)
         if sources.stamp() != stamp:
