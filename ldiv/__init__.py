@@ -6,6 +6,7 @@ The system of Xiao, Yi, Tao, "The Hardness and Approximation Algorithms for L-Di
 from ldiv import algorithms, datasets
 from ldiv._version import __version__
 from ldiv.algorithms import Algorithm, list_algorithms, register
+from ldiv.anatomy import Anatomy, anatomize
 from ldiv.api import anonymize, anonymize_files, solve
 from ldiv.bounds import (
     Certificate,
@@ -35,6 +36,7 @@ from ldiv.tradeoff import Choice, trade_off
 __all__ = [
     "Algorithm",
     "AlphaK",
+    "Anatomy",
     "Bins",
     "Certificate",
     "CheckReport",
@@ -64,6 +66,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "ambiguity",
+    "anatomize",
     "anonymize",
     "anonymize_files",
     "audit",

@@ -78,6 +78,8 @@ def shown_by(what: Release | Microdata | Contingency | Shown) -> Shown:
     """
     if isinstance(what, Shown):
         return what
+    if callable(tell := getattr(what, "shown", None)):  # a release of another kind says it itself: Anatomy
+        return tell()  # type: ignore[no-any-return]
     if isinstance(what, Microdata):
         what = what.contingency
     if isinstance(what, Contingency):
