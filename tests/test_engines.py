@@ -98,8 +98,8 @@ def both(tmp_path, table, engine, qi=QI, sensitive=SENSITIVE, l=3, suffix="", **
 @engines
 @pytest.mark.parametrize("algorithm", sorted(ldiv.algorithms()))
 def test_every_algorithm_makes_the_same_release_on_every_engine(tmp_path, engine, algorithm):
-    small = people(40) if algorithm == "exact" else people()
-    both(tmp_path, small, engine, l=2 if algorithm == "exact" else 3, algorithm=algorithm)
+    table = people({"exact": 40, "auto": 90, "lagrangian": 90, "multidim": 150}.get(algorithm, 300))
+    both(tmp_path, table, engine, l=2 if algorithm == "exact" else 3, algorithm=algorithm)
 
 
 @engines
@@ -477,3 +477,40 @@ def test_auto_takes_memory_for_what_is_small(tmp_path):
     sources = Sources.of(source)
     assert chosen("auto", sources, 4 * sources.bytes) == "memory" and chosen("auto", sources, 4 * sources.bytes - 4) == "duckdb"
     assert os.path.getsize(tmp_path / "a.parquet")
+
+
+@engines
+def test_quantiles_count_rows_and_not_combinations(tmp_path, engine):
+    ages = [20] * 150 + list(range(21, 31)) * 6
+    table = pa.table({"age": ages, "ill": [f"s{k % 5}" for k in range(len(ages))]})
+    both(tmp_path, table, engine, qi=["age"], sensitive="ill", l=2, coarsen={"age": ldiv.Bins(quantiles=3)}, algorithm="tp")
+    halves = ldiv.anonymize_files(
+        tmp_path / "source",
+        tmp_path / "tree.parquet",
+        ["age"],
+        "ill",
+        2,
+        engine=engine,
+        hierarchies={"age": [ldiv.Bins(quantiles=3)]},
+        algorithm="tp",
+    )
+    same = ldiv.anonymize(table, ["age"], "ill", 2, hierarchies={"age": [ldiv.Bins(quantiles=3)]}, algorithm="tp", order="random")
+    assert same_release(halves.release, same)
+
+
+def test_files_are_verified_by_how_many_rows_they_hold(tmp_path):
+    from ldiv.engines import Sources, verify_files
+
+    def table(rows):
+        return pa.table({"age": [age for age, _ in rows], "ill": [ill for _, ill in rows]})
+
+    pq.write_table(table([(1, "a"), (1, "b"), (2, "a"), (2, "a"), (2, "b")]), tmp_path / "source.parquet")
+    pq.write_table(table([(1, "a"), (1, "a"), (1, "b"), (2, "a"), (2, "b")]), tmp_path / "moved.parquet")
+    source, moved = Sources.of(tmp_path / "source.parquet"), Sources.of(tmp_path / "moved.parquet")
+    assert verify_files(source, source, ["age"], ["ill"], 1, memory=1 << 30)
+    assert not verify_files(source, moved, ["age"], ["ill"], 1, memory=1 << 30)
+    starred = table([("*", "a"), ("*", "b"), ("*", "a"), ("2", "a"), ("2", "b")])
+    pq.write_table(starred, tmp_path / "starred.parquet")
+    assert verify_files(source, Sources.of(tmp_path / "starred.parquet"), ["age"], ["ill"], 1, memory=1 << 30)
+    pq.write_table(table([("*", "a"), ("*", "b"), ("1", "a"), ("1", "a"), ("2", "b")]), tmp_path / "untrue.parquet")
+    assert not verify_files(source, Sources.of(tmp_path / "untrue.parquet"), ["age"], ["ill"], 1, memory=1 << 30)
