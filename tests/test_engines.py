@@ -514,3 +514,20 @@ def test_files_are_verified_by_how_many_rows_they_hold(tmp_path):
     assert verify_files(source, Sources.of(tmp_path / "starred.parquet"), ["age"], ["ill"], 1, memory=1 << 30)
     pq.write_table(table([("*", "a"), ("*", "b"), ("1", "a"), ("1", "a"), ("2", "b")]), tmp_path / "untrue.parquet")
     assert not verify_files(source, Sources.of(tmp_path / "untrue.parquet"), ["age"], ["ill"], 1, memory=1 << 30)
+
+
+@engines
+def test_the_index_of_a_pandas_table_does_not_restore_its_order(tmp_path, engine):
+    table = people(200).to_pandas().sort_values("age").reset_index(drop=True)
+    table.index = table.index**2
+    table["town"] = table["town"].astype("category")
+    (tmp_path / "source").mkdir()
+    table.to_parquet(tmp_path / "source" / "p.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "source" / "p.parquet").names
+    done = ldiv.anonymize_files(tmp_path / "source", tmp_path / "out.parquet", QI, SENSITIVE, 3, engine=engine, algorithm="tp")
+    out = pq.read_schema(tmp_path / "out.parquet")
+    assert "__index_level_0__" not in out.names and "__index_level_0__" in done.verdict.dropped and out.names == list(table.columns)
+    asked = ldiv.anonymize_files(
+        tmp_path / "source", tmp_path / "by.parquet", ["age", "__index_level_0__"], SENSITIVE, 3, engine=engine, algorithm="tp", drop=["word"]
+    )
+    assert "__index_level_0__" in asked.verdict.qi and asked.verdict.dropped == ["word"]

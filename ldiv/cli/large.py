@@ -121,6 +121,9 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     if job.saying.json:
         answer({**facts(release, bound, job.algorithm), "engine": written.engine, "seconds": {x: round(y, 3) for x, y in written.seconds.items()}})
     voice.say(release.summary())
+    index = [name for name in written.verdict.dropped if name in sources.index and name not in (job.publishing.drop or [])]
+    if index:
+        voice.say("left out, since it would restore the order of the rows: the index " + ", ".join(map(repr, index)))
     if written.verdict.unchanged:
         names = ", ".join(map(repr, written.verdict.unchanged))
         voice.warn(f"published as they are, and what they tell of stars was not measured: {names}; --drop, or --only-named")

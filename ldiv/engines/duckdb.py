@@ -68,7 +68,8 @@ class DuckDB:
         try:
             yield
         except self.duckdb.Error as error:
-            text = " ".join(line.strip() for line in str(error).splitlines() if line.strip())[:MOST_TOLD]
+            told = str(error).split("\nLINE ")[0]  # not the query, in which the salt stands
+            text = " ".join(line.strip() for line in told.splitlines() if line.strip())[:MOST_TOLD]
             if isinstance(error, self.duckdb.OutOfMemoryException):
                 if "max_temp_directory_size" in str(error) or "No space" in str(error):
                     raise InputError(f"no room to spill in {str(self.spill.parent)!r}; nothing was written ({text})") from error
