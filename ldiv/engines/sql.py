@@ -20,7 +20,7 @@ class Dialect:
     same: str  # a null-safe equal sign
     text: str
     hash: str
-    wide: str  # a number that holds sums of hashes
+    digest: str  # a hash of {} as a number from 0 to 2**62 - 1, in a type that holds sums of it
 
     def name(self, column: str) -> str:
         return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
@@ -41,15 +41,15 @@ class Dialect:
         return f"CAST({value} AS {self.text})"
 
 
-DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "HUGEINT")
-SPARK = Dialect("`", "<=>", "STRING", "xxhash64", "DECIMAL(38, 0)")
+DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)")
+SPARK = Dialect("`", "<=>", "STRING", "xxhash64", "CAST(shiftrightunsigned(xxhash64({}), 2) AS DECIMAL(38, 0))")
 
 
 def mark(dialect: Dialect, columns: Sequence[str]) -> str:
     """The sum of a hash of some expressions, the same in whatever order rows come; duplicates do not cancel each other, as they would in an exclusive or."""
     if not columns:
         return "CAST(0 AS BIGINT)"
-    return f"CAST(sum(CAST({dialect.hash}({', '.join(columns)}) AS {dialect.wide}) % {MODULUS} + {MODULUS}) % {MODULUS} AS BIGINT)"
+    return f"CAST(sum({dialect.digest.format(', '.join(columns))}) % {MODULUS} AS BIGINT)"
 
 
 def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequence[str]) -> str:
