@@ -7,7 +7,7 @@ from ldiv import algorithms, datasets
 from ldiv._version import __version__
 from ldiv.algorithms import Algorithm, list_algorithms, register
 from ldiv.anatomy import Anatomy, anatomize
-from ldiv.api import anonymize, solve
+from ldiv.api import anonymize, anonymize_files, solve
 from ldiv.bounds import (
     Certificate,
     load_certificate,
@@ -16,6 +16,7 @@ from ldiv.bounds import (
     tuple_bound,
     verify_certificate,
 )
+from ldiv.engines import Written
 from ldiv.errors import DisclosureWarning, InputError, LdivError, NotEligibleError, UnsafeReleaseError
 from ldiv.privacy.eligibility import CheckReport, Violation, check, max_l
 from ldiv.privacy.principles import AlphaK, Distinct, Entropy, Frequency, KAnonymity, Principle, Recursive, TCloseness, audit
@@ -61,11 +62,13 @@ __all__ = [
     "UnsafeReleaseError",
     "Verdict",
     "Violation",
+    "Written",
     "__version__",
     "algorithms",
     "ambiguity",
     "anatomize",
     "anonymize",
+    "anonymize_files",
     "audit",
     "average_group_size",
     "c_avg",

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ldiv.algorithms import get, list_algorithms
-from ldiv.arguments import shown
-from ldiv.constraints import compose, compose_persons
-from ldiv.errors import InputError, MissingColumnError
-from ldiv.privacy.persons import persons_of
+from ldiv.algorithms import get
+from ldiv.asking import DEFAULT_ALGORITHM, Asked
+from ldiv.constraints import compose
+from ldiv.engines import Sources, Written, run
 from ldiv.privacy.principles import Principle
 from ldiv.privacy.requirement import asked
-from ldiv.release.publish import publish
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins
-from ldiv.table.coarsening import coarsen as coarsen_frame
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import NO_SENSITIVE
-from ldiv.table.frames import named, open_frame
 from ldiv.table.microdata import Microdata
 
-__all__ = ["anonymize", "solve"]
-
-DEFAULT_ALGORITHM = "auto"
+__all__ = ["anonymize", "anonymize_files", "solve"]
 
 
 def anonymize(
@@ -136,56 +129,155 @@ def anonymize(
     >>> ldiv.anonymize(table, qi=["Age"], k=2).stars
     2
     """
-    l, k = asked(sensitive is not None, l, k)
-    for name, given in (("domains", domains), ("weights", weights), ("coarsen", coarsen), ("hierarchies", hierarchies)):
-        if given is not None and not isinstance(given, Mapping):
-            raise InputError(f"{name} must be a mapping from column to what it takes, not {shown(given)} ({type(given).__name__})")
-    for name, flag in (("shuffle", shuffle), ("only_named", only_named), ("star_is_null", star_is_null)):
-        if not isinstance(flag, (bool, np.bool_)):
-            raise InputError(f"{name} must be True or False, not {shown(flag)}")
-    original = open_frame(frame)
-    source = open_frame(coarsen_frame(original, coarsen, hierarchies)) if coarsen else original
-    for name in hierarchies or {}:
-        if name not in source.columns:
-            raise InputError(f"hierarchies: {MissingColumnError(name, source.columns)}")
-    trees = {name: tree for name, tree in (hierarchies or {}).items() if name not in (coarsen or {})}
-    if trees:
-        chosen = get(algorithm)
-        if chosen.generalises:
-            options.setdefault("nodes", True)
-        elif chosen.suppression:
-            raise InputError(
-                f"hierarchies: algorithm {algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose one of "
-                f"{', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
-            )
+    return Asked(
+        qi,
+        sensitive,
+        l,
+        k,
+        algorithm,
+        star,
+        domains,
+        seed,
+        missing,
+        weights,
+        coarsen,
+        hierarchies,
+        order,
+        shuffle,
+        drop,
+        only_named,
+        star_is_null,
+        unit,
+        options,
+    ).anonymize(frame)
 
-    def microdata(name: Any) -> Microdata:
-        data = Microdata.from_frame(source, qi, name, domains=domains, missing=missing, keep=False).with_hierarchies(trees)
-        return data.weighted(weights) if weights else data
 
-    targets = [] if sensitive is None else named(sensitive, source.columns, "sensitive")
-    if not targets and sensitive is not None:
-        raise InputError("sensitive is empty: name at least one sensitive column")
-    persons = None
-    if unit is not None:
-        persons = persons_of(source, unit, [*named(qi, source.columns, "qi"), *targets])
-        release = compose_persons([microdata(name) for name in targets or [None]], persons, l, get(algorithm), k=k, seed=seed, **options)
-    elif len(targets) < 2:
-        release = solve(microdata(targets[0] if targets else None), l, k=k, algorithm=algorithm, seed=seed, **options)
-    else:
-        release = compose([microdata(name) for name in targets], l, get(algorithm), k=k, seed=seed, **options)
-    return publish(
-        release.drawn(seed),
-        source,
-        frame,
-        targets,
-        star=star,
-        order="random" if shuffle else order,
-        drop=named(drop, source.columns, "drop"),
-        only_named=only_named,
-        star_is_null=star_is_null,
-        hierarchies=hierarchies,
-        persons=persons,
+def anonymize_files(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    qi: Sequence[str],
+    sensitive: str | Sequence[str] | None = None,
+    l: int | None = None,
+    *,
+    k: int = 1,
+    engine: str = "auto",
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    session: Any = None,
+    algorithm: str = DEFAULT_ALGORITHM,
+    star: str | None = "*",
+    domains: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    missing: str | Mapping[str, str] | None = None,
+    weights: Mapping[str, int] | None = None,
+    coarsen: Mapping[str, int | Bins] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    drop: Sequence[Any] = (),
+    only_named: bool = False,
+    star_is_null: bool = False,
+    unit: Any = None,
+    delimiter: str | None = None,
+    names: Sequence[str] | None = None,
+    na: str = "",
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Written:
+    """Publish files of any size: :func:`anonymize` from files to files, with the same stars and groups whatever engine does it.
+
+    Parameters
+    ----------
+    source : path or sequence of paths
+        Parquet: a file, a folder, a pattern such as ``"parts/*.parquet"``, folders named ``year=2020`` included (their columns are text); or CSV and TSV
+        files with one header, also packed with gzip or zstd, whose values are texts as they stand (columns of numbers are found). Never changed.
+    target : path
+        A ``.parquet``, ``.csv`` or ``.tsv`` file, or a folder of Parquet files, which must not hold anything yet. It appears whole, at the end and
+        after it has been verified, or not at all.
+    qi, sensitive, l, k
+        As in :func:`anonymize`.
+    engine : {"auto", "memory", "duckdb", "spark"}
+        ``"auto"``: memory where the table takes at most a quarter of it, else DuckDB.
+    memory_limit : int or str, optional
+        Bytes, or text such as ``"1GB"``: what the process may take, as far as that can be kept to; half of the machine's memory by default.
+    threads : int, optional
+        Of the engine, and of an algorithm that takes it.
+    spill : path, optional
+        Where DuckDB puts what does not fit; beside the target by default.
+    session : SparkSession, optional
+        The session to use; without, the active one, or a local one that is stopped afterwards.
+    algorithm, star, domains, seed, missing, weights, coarsen, hierarchies, drop, only_named, star_is_null, unit
+        As in :func:`anonymize`. DuckDB and Spark do not take `unit`, and coarsen only quasi-identifiers and sensitive columns.
+    delimiter, names, na
+        Of text files: the separator, column names where there is no header line, and the text that means a missing value.
+    progress : callable, optional
+        Called with a line of text before each step.
+    **options
+        As in :func:`anonymize`.
+
+    Returns
+    -------
+    Written
+        ``.release`` (of cells: its rows are in the files), ``.verdict``, ``.engine``, ``.seconds``; true where all went well.
+
+    Raises
+    ------
+    NotEligibleError, InputError, UnsafeReleaseError
+        As :func:`anonymize`; besides a damaged file, one whose columns or types differ from the others', no room on the disk, too little memory, a
+        source that changed meanwhile, a target that is there. No part of the target is left.
+
+    Notes
+    -----
+    The engine reads the source twice, to count the distinct combinations of quasi-identifiers and sensitive values and to write what becomes of each row,
+    and the target once, to verify it: what stands in it is counted anew, and a checker that trusts nothing finds for every row of the source a released
+    row of its own, and every group l-diverse. Between the two stands the algorithm, on the cells, in memory: some 200 bytes each. Rows alike in quasi-
+    identifiers and sensitive values are interchangeable; which of them is starred is decided by a digest of the row under a secret. Rows are written in an
+    order that depends on what is published and on nothing else.
+
+    Examples
+    --------
+    >>> import ldiv, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "people.csv").write_text("Age,Disease\\n30,flu\\n30,cold\\n40,flu\\n50,cough\\n")
+    >>> written = ldiv.anonymize_files(folder / "people.csv", folder / "out.csv", ["Age"], "Disease", l=2, engine="duckdb")
+    >>> written.release.stars, sorted((folder / "out.csv").read_text().split())
+    (2, ['*,cough', '*,flu', '30,cold', '30,flu', 'Age,Disease'])
+    """
+    if threads is not None and "threads" in get(algorithm).options:
+        options["threads"] = threads
+    what = Asked(
+        qi,
+        sensitive,
+        l,
+        k,
+        algorithm,
+        star,
+        domains,
+        seed,
+        missing,
+        weights,
+        coarsen,
+        hierarchies,
+        "random",
+        False,
+        drop,
+        only_named,
+        star_is_null,
+        unit,
+        options,
+    )
+    sources = Sources.of(source, delimiter=delimiter, names=names, na=na)
+    return run(
+        sources,
+        target,
+        what,
+        engine=engine,
+        memory_limit=memory_limit,
+        threads=threads,
+        spill=spill,
+        session=session,
+        names=names,
+        progress=progress,
+        adapt=what.with_numbers if sources.is_text else None,
     )
 
 

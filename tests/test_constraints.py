@@ -114,8 +114,9 @@ def test_refusals_name_the_rows_and_the_constraint():
     table = {"a": [1, 1, 1, 2, 2, 2], "b": [1, 2, 3, 4, 5, 6], "s": [1, 2, 3, 1, 2, 3], "t": [1, 1, 2, 2, 3, 3]}
     with pytest.raises(ldiv.InputError, match=r"3-diversity of 't' is impossible with protect=\['a'\]: the 3 rows with a=1 as one group"):
         ldiv.anonymize(table, ["a", "b"], ["s", "t"], 3, protect="a", algorithm="tp")
-    with pytest.raises(ldiv.InputError, match="nothing could be starred"):
+    with pytest.raises(ldiv.InputError, match=r"protect=\['a', 'b'\] is impossible with l = 2: of the 1 rows with a=1, b=1"):
         ldiv.anonymize(table, ["a", "b"], "s", 2, protect=["a", "b"])
+    assert ldiv.anonymize({"a": [1, 1], "s": [1, 2]}, ["a"], "s", 2, protect=["a"]).stars == 0
     for asked in ({"protect": ["a"]}, {"also": [ldiv.KAnonymity(2)]}):
         for algorithm in ("mondrian", "tds", "multidim"):
             with pytest.raises(ldiv.InputError, match="values and stars only"):

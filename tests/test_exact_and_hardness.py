@@ -14,6 +14,7 @@ import ldiv
 from ldiv.algorithms import exact as programs
 from ldiv.algorithms import program
 from ldiv.algorithms.exact import exact, fewest_stars
+from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.hardness import gadget, has_matching, matching_of, no_instance, yes_instance
 
 
@@ -57,7 +58,7 @@ def test_matching_for_two_values():
         data = ldiv.Microdata.from_codes(rng.integers(0, 3, (2 * half, d)), [0, 1] * half, [3] * d + [2])
         release = ldiv.solve(data, 2, algorithm="exact")
         assert release.stars == oracle.fewest_stars(oracle.rows_of(data.codes, data.sensitive), 2)
-        assert release.stars == fewest_stars(data.contingency, 2, effort="fast").stars
+        assert release.stars == fewest_stars(data.contingency, 2, Clock(), effort="fast").stars
 
 
 @pytest.mark.slow
@@ -105,7 +106,7 @@ def test_a_long_program_ends_at_its_time_limit_with_what_it_has(monkeypatch):
     monkeypatch.setattr(program, "SHORT", 0.2)
     *arguments, equal = market_split()
     for limit in (0.0, 0.3, 3.5):
-        solved = program.integer_program(*arguments, time_limit=limit, equal=equal)
+        solved = program.integer_program(*arguments, Clock(limit), equal=equal)
         assert not solved.infeasible and (solved.bound is None or solved.bound >= -1e-9)
         assert solved.x is None or np.array_equal(equal[0] @ solved.x, equal[1])
 
@@ -117,8 +118,17 @@ def test_a_long_program_can_be_interrupted(monkeypatch):
     timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        program.integer_program(*arguments, equal=equal)
+        program.integer_program(*arguments, Clock(), equal=equal)
     timer.join()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_the_first_interrupt_of_an_exact_search_keeps_the_best():
+    data = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "MaritalStatus", "Education"], sensitive="Occupation").head(6000)
+    timer = threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    release = ldiv.solve(data, 6, algorithm="exact")  # which takes minutes
+    assert not timer.is_alive() and release.max_l >= 6 and release.info["bound"] <= release.stars and not release.info["optimal"]
 
 
 def test_what_is_too_large_is_refused(monkeypatch):

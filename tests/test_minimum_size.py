@@ -173,7 +173,7 @@ def test_check_says_which_groups_are_too_small():
     [
         ({"l": 2}, "l must be left out where there is no sensitive attribute, not 2"),
         ({}, "name the sensitive column, sensitive=, or ask for groups of at least k rows"),
-        ({"sensitive": "Disease", "k": 3}, "l must be a whole number, not None .NoneType.; without a sensitive attribute leave it out"),
+        ({"sensitive": "Disease", "k": 3}, "l is missing: .* without a sensitive column leave that out"),
         ({"sensitive": "Disease", "l": 2, "k": 8}, "k must be at most the 7 rows of the table, not 8"),
         ({"sensitive": "Disease", "l": 2, "k": 0}, "k must be at least 1, not 0"),
         ({"k": 2.0}, "k must be a whole number, not 2.0"),

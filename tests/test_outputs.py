@@ -85,14 +85,14 @@ def test_no_output_replaces_another(folder, one, other):
 )
 def test_folders_are_checked_before_the_work(folder, option, bad, message, monkeypatch):
     (folder / "deep.csv").mkdir()
-    monkeypatch.setattr("ldiv.cli.job.anonymize", lambda *_, **__: pytest.fail("work was started"))
+    monkeypatch.setattr("ldiv.cli.job.Asked.anonymize", lambda *_, **__: pytest.fail("work was started"))
     before = listing(folder)
     paths = {"-o": "out.csv", option: bad}
     done = run("anonymize", "people.csv", *ASK, *itertools.chain(*paths.items()))
     assert done.code == 2 and message in done.err.lower() and listing(folder) == before
 
 
-@pytest.mark.parametrize("victim", ["ldiv.cli.anonymize.save_report", "ldiv.cli.anonymize.save_certificate", "ldiv.cli.anonymize.verify_written"])
+@pytest.mark.parametrize("victim", ["ldiv.cli.anonymize.save_report", "ldiv.cli.anonymize.keep_certificate", "ldiv.cli.anonymize.verify_written"])
 def test_all_appear_or_none(folder, victim, monkeypatch):
     (folder / "out.csv").write_text("old")
 

@@ -119,7 +119,9 @@ def test_what_cannot_be():
                 call(frame, QI, "ill", 2, unit=unit)
     with pytest.raises(ldiv.InputError, match="2 missing values in column 'pid', the first in row 0: remove those rows, or say whose they are"):
         ldiv.anonymize(frame.assign(pid=[None, None, *frame["pid"][2:]]), QI, "ill", 2, unit="pid")
-    with pytest.raises(ldiv.InputError, match="unit= works with algorithms that publish values and stars only, not with 'mondrian'"):
+    with pytest.raises(
+        ldiv.InputError, match="unit= works with algorithms that publish values and stars only, or go along hierarchies, not with 'mondrian'"
+    ):
         ldiv.anonymize(frame, QI, "ill", 2, unit="pid", algorithm="mondrian")
     with pytest.raises(ldiv.InputError, match="rows of [0-9]+ persons differ in 'town'"):
         ldiv.anonymize(frame, QI, "ill", 2, unit="pid", protect=["town"])

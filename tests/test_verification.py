@@ -300,3 +300,13 @@ def test_values_that_look_like_stars_in_the_source_are_no_stars():
     table = {"a": ["*", "*", "x", "y"], "s": ["1", "2", "1", "2"]}
     verdict = ldiv.verify(table, {"a": ["*", "*", "*", "*"], "s": table["s"]}, ["a"], "s", 2)
     assert verdict and verdict.stars == 2
+
+
+def test_empty_text_finds_its_row_in_any_order():
+    table = pa.table({"town": ["", "Rome", "Rome", ""], "ill": ["a", "b", "a", "b"]})
+    turned = table.take(pa.array([3, 1, 2, 0]))
+    assert ldiv.verify(table, turned, ["town"], "ill", 2)
+    starred = pa.table({"town": ["*", "Rome", "Rome", "*"], "ill": ["b", "b", "a", "a"]})
+    assert ldiv.verify(table, starred, ["town"], "ill", 2)
+    wrong = pa.table({"town": ["", "", "Rome", ""], "ill": ["b", "b", "a", "a"]})
+    assert not ldiv.verify(table, wrong, ["town"], "ill", 1)

@@ -178,7 +178,7 @@ def list_algorithms() -> dict[str, Algorithm]:
     --------
     >>> import ldiv
     >>> ldiv.list_algorithms()["tp"].guarantee
-    'l on suppressed tuples, l * d on stars'
+    'l on suppressed tuples, l * d on stars, for k up to l'
     """
     _load()
     return dict(_registry)

@@ -12,6 +12,7 @@ from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS
 from ldiv.algorithms.lagrangian.search import Search
 from ldiv.bounds.proof import prove
+from ldiv.errors import InputError
 from ldiv.release.nodes import lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
@@ -36,7 +37,7 @@ def searched(c: Contingency, l: int, seconds: float, k: int = 1) -> Release:
 
 @register(
     "auto",
-    guarantee="l on suppressed tuples with effort fast, l * d on stars; never more stars than TP+ or the cascade",
+    guarantee="l on suppressed tuples with effort fast, l * d on stars, for k up to l; never more stars than the cascade",
     cost="the cascade's with effort fast, else the Lagrangian's",
     source="this project; docs/near-optimal.md",
     any_order=True,
@@ -101,6 +102,9 @@ def auto(
     True
     """
     if effort == "fast":
+        for name, given in (("time_limit", time_limit), ("gap", gap), ("threads", threads)):
+            if given is not None:
+                raise InputError(f"{name}= does not apply with effort='fast', which is the cascade: leave it out, or take another effort")
         return replace(cascade(contingency, l, k=k, seed=seed, nodes=nodes, loss=loss), algorithm="auto")
     lattice = lattice_for(contingency, nodes, loss)
     if not lattice.nodes and len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:

@@ -92,7 +92,7 @@ def descend(lattice: Lattice, rows: NDArray[np.int64], l: int, entries: Entries,
 
 @register(
     "cascade",
-    guarantee="l on suppressed tuples, l * d on stars; never more stars than TP+ (on columns with the largest domains first)",
+    guarantee="l on suppressed tuples, l * d on stars, for k up to l; never more stars than TP+ (on columns with the largest domains first)",
     cost="O(2^d * n) at worst, lazily evaluated",
     source="this project; docs/near-optimal.md",
     any_order=True,

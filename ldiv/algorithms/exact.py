@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +42,7 @@ def _small_enough(contingency: Contingency) -> None:
         )
 
 
-def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = None, k: int = 1) -> Release:
+def fewest_tuples(contingency: Contingency, l: int, clock: Clock, k: int = 1) -> Release:
     """Tuple minimisation as an integer program: how many rows of each cell stay.
 
     Parameters
@@ -53,8 +52,8 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     l : int
     k : int
         The least size of a group.
-    time_limit : float, optional
-        Seconds; the best release so far and its proven gap are returned then.
+    clock : Clock
+        Once it is over, the best release so far and its proven gap are returned.
 
     Returns
     -------
@@ -90,7 +89,7 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
         limits = np.concatenate([limits, np.zeros(2 * c.groups), [c.n, -c.n]])
         high = np.concatenate([c.count, np.ones(c.groups + 1, dtype=np.int64)])
     cost = np.where(np.arange(len(high)) < cells, -1.0, 0.0)
-    solved = integer_program(cost, [rows], limits, np.zeros(len(high)), high, time_limit)
+    solved = integer_program(cost, [rows], limits, np.zeros(len(high)), high, clock)
     tuples, bound = start.suppressed_rows, tuple_bound(c, l, k)
     if solved.bound is not None:
         bound = max(bound, math.ceil(c.n + solved.bound - 1e-6))
@@ -105,9 +104,7 @@ def fewest_tuples(contingency: Contingency, l: int, time_limit: float | None = N
     return replace(start, algorithm="exact", info={**start.info, "optimal": bound >= tuples, "tuple_bound": bound, "tuples": tuples})
 
 
-def fewest_stars(
-    contingency: Contingency, l: int, time_limit: float | None = None, effort: str | Effort = "default", target: int | None = None, k: int = 1
-) -> Release:
+def fewest_stars(contingency: Contingency, l: int, clock: Clock, effort: str | Effort = "default", target: int | None = None, k: int = 1) -> Release:
     """Star minimisation as an integer program: how many rows of each cell are published in each pattern.
 
     Variables that prices prove to be 0 in every better release than the Lagrangian's are left out first: in one of them a row pays its cell's
@@ -127,9 +124,8 @@ def fewest_stars(
         raise InputError(
             f"too large for an exact answer: {len(c.count):,} cells with 2^{c.d} patterns; use fewer attributes or algorithm='lagrangian'"
         )
-    started = time.monotonic()
     chosen = EFFORTS[effort] if isinstance(effort, str) else effort
-    search = Search(c, l, None, 1, Clock(None if time_limit is None else time_limit / 2), k=k)
+    search = Search(c, l, None, 1, Clock(None if clock.left == math.inf else clock.left / 2, clock), k=k)
     search.run(replace(chosen, patterns=1 << c.d))
     start, bound = search.release(), search.bound
     problem = search.problem
@@ -177,7 +173,7 @@ def fewest_stars(
         limits,
         np.zeros(len(high)),
         high,
-        None if time_limit is None else time_limit - (time.monotonic() - started),
+        clock,
         equal=(every, c.count),
     )
     info: dict[str, Any] = {"variables": variables, "all_variables": int(paid.size)}
@@ -272,7 +268,7 @@ def exact(
     objective : {"stars", "tuples"}
     time_limit : float, optional
         Seconds in all: half of them at the most for the Lagrangian that starts the search, the rest for the integer program; kept to within about
-        a second. Ctrl-C ends it.
+        a second. The first Ctrl-C ends the search and keeps the best so far.
     effort : optional
         Of the Lagrangian that starts the search for stars.
     target : int, optional
@@ -292,8 +288,8 @@ def exact(
     (4, True)
     """
     c = contingency
-    if OBJECTIVE.check(objective) == "tuples":
-        return fewest_tuples(c, l, time_limit, k)
-    if l == 2 >= k and np.count_nonzero(c.histogram) == 2:
+    stars, clock = OBJECTIVE.check(objective) == "stars", Clock(time_limit)
+    if stars and l == 2 >= k and np.count_nonzero(c.histogram) == 2:
         return matching(c, l)
-    return fewest_stars(c, l, time_limit, effort, target, k)
+    with clock.stopped_by_interrupt():
+        return fewest_stars(c, l, clock, effort, target, k) if stars else fewest_tuples(c, l, clock, k)

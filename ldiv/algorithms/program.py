@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.errors import LdivError
 
 __all__ = ["Solved", "integer_program"]
 
-SHORT = 2.0  # seconds within which most programs are solved: those are solved here
+SHORT = 0.8  # seconds within which most programs are solved: those are solved here
 GRACE = 1.0  # seconds between HiGHS's own limit and the end: a process has to start, and to tell
+LOOK = 0.1  # seconds between two looks at the clock
 INFEASIBLE = 2
 
 # HiGHS does not look at signals, and looks at its clock when it suits it: what takes long runs in a process of its own, which can be ended.
@@ -53,34 +55,38 @@ def integer_program(
     limits: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
-    time_limit: float | None = None,
+    clock: Clock,
     equal: tuple[Any, NDArray[Any]] | None = None,
 ) -> Solved:
     """Minimise cost @ x over whole x from low to high with upper @ x <= limits and equal[0] @ x = equal[1].
 
-    Ends within a second of the time limit, with what is known then; an interrupt (Ctrl-C) ends it at once.
+    Ends within a second once the clock is over, or stopped, with what is known then.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp  # here, not above: scipy doubles the start of the command
     from scipy.sparse import vstack
 
-    started = time.monotonic()
     constraints = [LinearConstraint(vstack(upper), -np.inf, limits)]
     if equal is not None:
         constraints.append(LinearConstraint(equal[0], equal[1], equal[1]))
     job = {"c": cost, "constraints": constraints, "integrality": np.ones(len(cost)), "bounds": Bounds(low, high)}
-    if time_limit is not None and time_limit <= 0:
+    if clock.over():
         return Solved(None, None, False)
-    short = SHORT if time_limit is None else min(SHORT, time_limit)
-    found = milp(**job, options={"mip_rel_gap": 0.0, "time_limit": short})
-    left = None if time_limit is None else time_limit - (time.monotonic() - started)
-    if found.status != 1 or not sys.executable or (left is not None and left < 2 * GRACE):
+    found = milp(**job, options={"mip_rel_gap": 0.0, "time_limit": min(SHORT, clock.left)})
+    if found.status != 1 or not sys.executable or clock.left < 2 * GRACE:
         return _solved(found.x, found.mip_dual_bound, found.status)
-    options = {"mip_rel_gap": 0.0} if left is None else {"mip_rel_gap": 0.0, "time_limit": left - GRACE}
-    with subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+    options = {"mip_rel_gap": 0.0} if clock.left == math.inf else {"mip_rel_gap": 0.0, "time_limit": clock.left - GRACE}
+    given: bytes | None = pickle.dumps({**job, "options": options})
+    # A session of its own: Ctrl-C is for this process, which decides what it means.
+    with subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as child:
         try:
-            answer, _ = child.communicate(pickle.dumps({**job, "options": options}), timeout=left)
-        except subprocess.TimeoutExpired:
-            return _solved(found.x, found.mip_dual_bound, found.status)  # what the first seconds brought
+            while True:
+                try:
+                    answer, _ = child.communicate(given, timeout=LOOK)
+                    break
+                except subprocess.TimeoutExpired:
+                    given = None
+                    if clock.over():
+                        return _solved(found.x, found.mip_dual_bound, found.status)  # what the first seconds brought
         finally:
             child.kill()
             child.wait()  # Popen does not, where an interrupt ended it

@@ -116,7 +116,7 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
 
 @register(
     "tp",
-    guarantee="l on suppressed tuples, l * d on stars",
+    guarantee="l on suppressed tuples, l * d on stars, for k up to l",
     cost="O(n) for phases one and two, O(s * n) in all",
     source="Xiao, Yi, Tao, EDBT 2010, section 5, arXiv:0912.5426",
 )

@@ -18,7 +18,7 @@ __all__ = ["refine", "tp_plus"]
 
 @register(
     "tp+",
-    guarantee="l on suppressed tuples, l * d on stars; never more stars than TP",
+    guarantee="l on suppressed tuples, l * d on stars, for k up to l; never more stars than TP",
     cost="O(s * n + n log n)",
     source="Xiao, Yi, Tao, EDBT 2010, section 6, arXiv:0912.5426",
 )

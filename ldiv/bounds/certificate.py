@@ -3,7 +3,7 @@
 The file is a zip archive of
 
 * ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
-* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``protected``, of releases along hierarchies ``loss``, ``losses`` and
+* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``price_k``, ``protected``, of releases along hierarchies ``loss``, ``losses`` and
   ``trees``, and what else was to stand beside them;
 * ``price.npy``: one int64 a cell of the table, in units of 2**-20 star.
 
@@ -93,6 +93,8 @@ class Certificate:
         Which bound: the instant one; the dual one, by prices; or an exhaustive search, which nobody can check again without searching again.
     prices : Prices or None
         The dual bound's proof; with the table it proves the bound to whoever recomputes it. Of an exact search: the best that is proved without it.
+    k : int
+        The least size of a group in the releases that it is about.
 
     Raises
     ------
@@ -104,9 +106,10 @@ class Certificate:
     bound: int
     proof: str
     prices: Prices | None = field(default=None, repr=False)
+    k: int = 1
 
     def __post_init__(self) -> None:
-        checked = {"stars": STARS.check(self.stars), "bound": BOUND.check(self.bound), "proof": PROOF.check(self.proof)}
+        checked = {"stars": STARS.check(self.stars), "bound": BOUND.check(self.bound), "proof": PROOF.check(self.proof), "k": K.check(self.k)}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if not isinstance(self.prices, Prices | None) or (self.proof == "prices") > (self.prices is not None):
@@ -159,7 +162,7 @@ class Certificate:
         if self.contradiction:
             return f"{self.count(self.stars)} stars against a bound of {self.count(self.bound)}: a contradiction, one of the two is wrong"
         which = " that stars no protected column" if self.prices is not None and self.prices.protected else ""
-        which += f" with groups of at least {self.prices.k:,} rows" if self.prices is not None and self.prices.k > 1 else ""
+        which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
         claim = f"(ratio {self.ratio:.4f}, proof: {self.proof})"
         if self.loss is not None:
             lost, least = self.count(self.stars), self.count(self.bound)
@@ -193,7 +196,8 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         "bound": certificate.bound,
         "proof": certificate.proof,
         "l": prices.l if prices else None,
-        **({"most": prices.most, "k": prices.k, "protected": list(prices.protected)} if prices else {}),
+        "k": certificate.k,
+        **({"most": prices.most, "price_k": prices.k, "protected": list(prices.protected)} if prices else {}),
         **(_along(prices) if prices and prices.loss is not None else {}),
         **about,
         "private": PRIVATE.splitlines()[0],
@@ -256,11 +260,11 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
         most = Whole("most", least=1, most=MOST_ATTRIBUTES).check(head.get("most"))
         position = Whole("protected", most=MOST_ATTRIBUTES)
         along = _read_along(head) if head.get("loss") is not None else {}
-        prices = Prices(L.check(l), value, most, K.check(head.get("k", 1)), tuple(position.check(j) for j in protected), **along)
+        prices = Prices(L.check(l), value, most, K.check(head.get("price_k", head.get("k", 1))), tuple(position.check(j) for j in protected), **along)
     proof = PROOF.check(head.get("proof"))
     if proof == "counting" and prices is not None:
         raise InputError("a bound by counting has no prices")
-    return Certificate(head.get("stars"), head.get("bound"), proof, prices), about  # type: ignore[arg-type]
+    return Certificate(head.get("stars"), head.get("bound"), proof, prices, head.get("k", 1)), about  # type: ignore[arg-type]
 
 
 def _read_along(head: Mapping[str, Any]) -> dict[str, Any]:

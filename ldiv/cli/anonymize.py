@@ -10,16 +10,18 @@ import numpy as np
 import typer
 
 from ldiv.algorithms import get
-from ldiv.api import DEFAULT_ALGORITHM
-from ldiv.bounds import Certificate, save_certificate
+from ldiv.asking import DEFAULT_ALGORITHM
 from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Size, Solving, Whose, repeat
+from ldiv.cli.large import Job, anonymize_large, engine_of
+from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Scaling, Size, Solving, Whose, repeat
+from ldiv.cli.outcome import bound_of, facts, keep_certificate
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.requirement import asked
 from ldiv.privacy.verify import Verdict
 from ldiv.privacy.verify import verify as verify_tables
 from ldiv.release.release import Release
+from ldiv.report import require_jinja
 from ldiv.report import save as save_report
 from ldiv.table.files import (
     Format,
@@ -36,7 +38,7 @@ from ldiv.table.files import (
 from ldiv.table.files.dialect import require_delimiter
 from ldiv.table.files.workbook import require_room
 
-__all__ = ["anonymize_command", "bound_of", "facts", "trail"]
+__all__ = ["anonymize_command", "trail"]
 
 MOST_HASHES = 20  # files of a folder whose hashes a page lists
 
@@ -50,6 +52,7 @@ def anonymize_command(
     whose: Whose,
     publishing: Publishing,
     reading: Reading,
+    scaling: Scaling,
     saying: Saying,
     l: Hardness = None,
     k: Size = 1,
@@ -60,9 +63,18 @@ def anonymize_command(
     """Publish FILE so that every group of equal QI values is l-diverse and has at least k rows, with few starred cells."""
     voice = Voice(saying.quiet)
     asked(bool(columns.sensitive), l, k)
+    if report is not None:
+        require_jinja()
+    _refuse_certificate(certificate, asking, algorithm, columns, whose)
+    engine = engine_of(scaling, file, output, reading, ordinary=bool(report or whose.unit or publishing.keep_order))
+    if engine != "memory":
+        if report is not None:
+            raise InputError(f"--report reads the rows of the release: use --engine memory, not {engine}")
+        job = Job(file, columns, solving, asking, whose, publishing, reading, saying, l, k, algorithm)
+        anonymize_large(job, engine, scaling, output, certificate)
+        return
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, [algorithm], whose)
-    _refuse_certificate(certificate, asking, algorithm, columns, whose)
     if saying.json and descriptor(output, 1) == 1:
         raise InputError("--json and the release would both go to standard output: write the release to a file")
     with Outputs([*source.inputs, *request.hierarchy_files()]) as outputs:
@@ -96,18 +108,7 @@ def anonymize_command(
                     raise InputError(
                         "--certificate: nothing was proven of this release along hierarchies; leave --effort fast out, or take --algorithm lagrangian"
                     )
-                save_certificate(
-                    bound,
-                    proof.staged,
-                    l=release.l,
-                    k=release.k,
-                    qi=source.qi,
-                    sensitive=next(iter(source.sensitive), None),
-                    rows=release.n,
-                    weights=request.weights,
-                    numbers=sorted(request.domains),
-                    na=source.na,
-                )
+                keep_certificate(bound, proof.staged, release, source, request)
             outputs.commit()
     if shape.is_text:
         for name, count in formula_columns(published).items():
@@ -224,28 +225,3 @@ def trail(files: list[str], release: Release) -> dict[str, str]:
     hashes = {f"SHA-256 of {part.name}": sha256(part) for part in parts[:MOST_HASHES] if part.is_file()}
     read = ", ".join("standard input" if name == "-" else Path(name).name or name for name in files)
     return {"file": read, "rows": f"{release.n:,}", **hashes}
-
-
-def bound_of(release: Release) -> Certificate | None:
-    """What is known of the least number of stars, or of what is lost along hierarchies; None where nothing was proven."""
-    return release.certificate if release.certified else None
-
-
-def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[str, Any]:
-    """A release in numbers."""
-    return {
-        "algorithm": algorithm,
-        "l": release.l,
-        "k": release.k,
-        "rows": release.n,
-        "groups": release.groups,
-        "stars": release.stars,
-        "cost": release.cost,
-        "stars_by_attribute": {str(name): stars for name, stars in release.stars_by_attribute.items()},
-        "suppressed_rows": release.suppressed_rows,
-        **({"loss": release.loss} if "loss" in release.info else {}),
-        **({} if release.is_suppression else {"nodes_by_attribute": {str(name): nodes for name, nodes in release.nodes_by_attribute.items()}}),
-        "bound": None if bound is None else bound.bound if bound.unit == 1 else bound.bound / bound.unit,
-        "ratio": bound.ratio if bound is not None and bound.ratio != float("inf") else None,
-        "proof": bound.proof if bound is not None else None,
-    }

@@ -13,10 +13,10 @@ import typer
 
 from ldiv.algorithms import get
 from ldiv.api import solve
-from ldiv.cli.anonymize import bound_of
 from ldiv.cli.console import Voice, answer, table_of
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Asking, Columns, Files, Reading, Saying, Size, Solving, Whose
+from ldiv.cli.outcome import bound_of
 from ldiv.errors import InputError, LdivError, NotEligibleError
 from ldiv.privacy.requirement import asked
 from ldiv.release.measures import kl_divergence
@@ -28,6 +28,7 @@ __all__ = ["compare_command"]
 
 HEADS = {
     "l": "l",
+    "k": "k",
     "algorithm": "algorithm",
     "stars": "stars",
     "share": "% of QI cells",
@@ -98,7 +99,7 @@ def _rows(request: Request, parts: list[Microdata], l: int, k: int, algorithms: 
     rows: list[dict[str, Any]] = []
     best = 0.0
     for name in algorithms:
-        row: dict[str, Any] = dict.fromkeys([*HEADS, "bound", "cost"]) | {"l": l, "algorithm": name, "note": ""}
+        row: dict[str, Any] = dict.fromkeys([*HEADS, "bound", "cost"]) | {"l": l, "k": k, "algorithm": name, "note": ""}
         rows.append(row)
         try:
             with voice.progress(f"{name}, l = {l}", request.solving.time_limit) as progress:

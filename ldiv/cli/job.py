@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ldiv.algorithms import get, list_algorithms
-from ldiv.api import anonymize
 from ldiv.arguments import LOSS
+from ldiv.asking import Asked
 from ldiv.cli.console import Voice, one_line
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving, Whose
 from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
@@ -19,7 +19,7 @@ from ldiv.privacy.persons import persons_of
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins, coarsen
 from ldiv.table.contingency import Contingency
-from ldiv.table.files import ColumnKind, Opened, decide_all, descriptor, expand, open_table
+from ldiv.table.files import ColumnKind, Format, Opened, decide_all, descriptor, expand, open_table
 from ldiv.table.files.dialect import require_delimiter
 from ldiv.table.microdata import Microdata
 
@@ -82,6 +82,12 @@ class Source:
         for name in [*self.qi, *self.sensitive]:
             self.require(name, None)
         return self.table
+
+    def take(self, table: Any, shape: Format) -> None:
+        """A table that something else has read."""
+        self.table, self.opened = table, Opened(table, self.files[0], shape, None, tuple(self.inputs))
+        for name in [*self.qi, *self.sensitive]:
+            self.require(name, None)
 
     def require(self, name: str, option: str | None) -> None:
         """The table has that column."""
@@ -159,8 +165,8 @@ class Request:
         self.also = [principle(text) for text in asking.also or []]
         self.algorithms = algorithms
 
-    def fit(self) -> None:
-        """Take the options apart that name columns; the table must have been read."""
+    def fit(self, say: bool = True) -> None:
+        """Take the options apart that name columns; the table must have been read, or at least its columns."""
         source, asking = self.source, self.asking
         columns = source.table.column_names
         source.require_unit(self.unit)
@@ -195,7 +201,7 @@ class Request:
             for name in source.qi:
                 if source.table.column(name).null_count:
                     raise InputError(f"--star {asking.star!r}: column {name!r} has missing values, which are written so; choose another")
-        self.domains = source.domains(but=self.coarse)
+        self.domains = source.domains(but=self.coarse, say=say)
 
     def _require_qi(self, name: str, option: str) -> None:
         if name not in self.source.qi:
@@ -208,32 +214,33 @@ class Request:
             found += [word[place + 1 :] for place, letter in enumerate(word) if letter == "=" and word[place + 1 :]]
         return found
 
-    def solve(self, l: int | None, k: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
-        """The release of the table. What its order gives away stands in ``release.publication``."""
+    def asked(self, l: int | None, k: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Asked:  # noqa: B008
+        """What is asked, of the table that was read."""
         source = self.source
-        warnings.simplefilter("ignore", DisclosureWarning)
-        return anonymize(
-            source.table,
+        return Asked(
             source.qi,
             source.sensitive if len(source.sensitive) > 1 else next(iter(source.sensitive), None),
             l,
-            k=k,
-            algorithm=algorithm,
-            star=self.asking.star,
-            seed=self.solving.seed,
-            domains=self.domains,
-            missing=source.missing,
-            weights=self.weights,
-            coarsen=self.coarse,
-            hierarchies=self.trees,
-            protect=self.asking.protect or [],
-            also=self.also,
-            order="keep" if publishing.keep_order else "random",
+            k,
+            algorithm,
+            self.asking.star,
+            self.domains,
+            self.solving.seed,
+            source.missing,
+            self.weights,
+            self.coarse,
+            self.trees,
+            "keep" if publishing.keep_order else "random",
             drop=publishing.drop or [],
             only_named=publishing.only_named,
             unit=self.unit,
-            **self._options(algorithm, progress),
+            options={"protect": self.asking.protect or [], "also": self.also, **self._options(algorithm, progress)},
         )
+
+    def solve(self, l: int | None, k: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
+        """The release of the table. What its order gives away stands in ``release.publication``."""
+        warnings.simplefilter("ignore", DisclosureWarning)
+        return self.asked(l, k, algorithm, progress, publishing).anonymize(self.source.table)
 
     def original(self) -> Microdata | None:
         """The codes of the table before it was coarsened, of all sensitive columns together; None if it is not coarsened."""

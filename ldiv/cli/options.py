@@ -25,6 +25,7 @@ __all__ = [
     "Publishing",
     "Reading",
     "Saying",
+    "Scaling",
     "Size",
     "Solving",
     "Whose",
@@ -139,6 +140,21 @@ class Publishing:
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """What counts the cells and writes the release."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="memory, duckdb or spark: the release is the same; auto takes DuckDB where the table is larger than a quarter of memory. "
+            "DuckDB and Spark also write folders of Parquet files (a name that ends in /)."
+        ),
+    ] = "auto"
+    memory_limit: Annotated[str | None, typer.Option(help="What the process may take, such as 1GB; half of the machine's memory by default.")] = None
+    spill: Annotated[str | None, typer.Option(help="A folder for what DuckDB cannot hold in memory; beside the release by default.")] = None
+
+
+@dataclass(frozen=True)
 class Saying:
     """How the answer is given."""
 
@@ -185,7 +201,7 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 SHORT = {"qi": "-q", "sensitive": "-s", "l": "-l"}
-UNSAID = ("seed", "quiet", "json", "threads", "unpack_limit")  # a seed is a secret; the others do not change what comes out
+UNSAID = ("seed", "quiet", "json", "threads", "unpack_limit", "spill")  # a seed is a secret; the others do not change what comes out
 
 
 def _words(group: Any) -> Iterator[str]:

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from ldiv.api import DEFAULT_ALGORITHM
-from ldiv.cli.anonymize import bound_of, facts, trail
+from ldiv.asking import DEFAULT_ALGORITHM
+from ldiv.cli.anonymize import trail
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Size, Solving, Whose, repeat
+from ldiv.cli.outcome import bound_of, facts
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import asked
+from ldiv.report import require_jinja
 from ldiv.report import save as save_report
 from ldiv.table.files import Outputs, descriptor
 
@@ -36,6 +38,7 @@ def report_command(
 ) -> None:
     """What a release of FILE would be like, as one HTML page; no release is written."""
     asked(bool(columns.sensitive), l, k)
+    require_jinja()
     voice = Voice(saying.quiet)
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, [algorithm], whose)

@@ -38,8 +38,6 @@ def positions(domains: Sequence[Domain], protect: Sequence[Any]) -> list[int]:
     for name in protect:
         if name not in names:
             raise InputError(f"protect: {shown(name)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(name, names)}")
-    if protect and len(protect) == len(names):
-        raise InputError("protect names every quasi-identifier: nothing could be starred")
     return [names.index(name) for name in protect]
 
 

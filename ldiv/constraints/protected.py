@@ -47,6 +47,10 @@ def solve_protected(
     """
     c = contingency
     free = [j for j in range(c.d) if j not in kept]
+    if not free:  # nothing may be starred, and nothing need be: parts are groups of equal rows
+        entries, every = Entries(), np.arange(len(c.count), dtype=np.int32)
+        entries.add(c.group_of_cell, every, c.count, c.groups)
+        return entries.release(c, l=l, k=k, algorithm=algorithm.name, info={"protected": tuple(x.name for x in c.domains)})
     part_of_group, first = parts_of(c, kept)
     part_of_cell = part_of_group[c.group_of_cell]
     order = np.argsort(part_of_cell, kind="stable")

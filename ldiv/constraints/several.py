@@ -68,7 +68,7 @@ def joined(parts: Sequence[Microdata]) -> tuple[Microdata, list[NDArray[np.int32
     codes = [data.sensitive[first] for data in parts]
     labels = [tuple(data.sensitive_domain.label(int(code[k])) for data, code in zip(parts, codes, strict=True)) for k in range(len(first))]
     domain = Domain(" and ".join(map(str, names)), max(len(first), 1), labels)
-    return Microdata(parts[0].codes, rank, parts[0].domains, domain, parts[0].source), codes
+    return parts[0].with_sensitive(rank, domain), codes
 
 
 def spread(release: Release, joint: Contingency, code: NDArray[np.int32]) -> Release:

@@ -28,8 +28,12 @@ def asked(sensitive: bool, l: Any, k: Any) -> tuple[int, int]:
         One of them is missing, of no use, or no number that it may be.
     """
     k = validate_k(k)
+    if sensitive and l is None:
+        raise InputError(
+            "l is missing: how many sensitive values a group must be diverse in; without a sensitive column leave that out, and ask for k only"
+        )
     if sensitive:
-        return int(L.check(l, advice="; without a sensitive attribute leave it out, and ask for k=" if l is None else "")), k
+        return int(L.check(l)), k
     if l is not None and validate_l(l) > 1:
         raise InputError(f"l must be left out where there is no sensitive attribute, not {l}: name one, sensitive=")
     if k == 1:

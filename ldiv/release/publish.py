@@ -124,6 +124,6 @@ def publish(
             f"the order of the rows gives stars away: {'; '.join(telling)} are what the rows above and below agree on; "
             'publish in another order: order="random"',
             DisclosureWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return replace(release, publication=publication)

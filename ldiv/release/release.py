@@ -352,15 +352,15 @@ class Release:
         """
         proof = self.proof
         if proof is not None and proof.loss is not None:
-            return Certificate(proof.loss, proof.bound, "prices", proof.prices)
+            return Certificate(proof.loss, proof.bound, "prices", proof.prices, self.k)
         if not self.is_suppression:
             raise LdivError(
                 "nothing was proven of this release along hierarchies: the algorithms 'auto' (but with effort='fast') and 'lagrangian' do"
             )
         counted = max(star_bound(self.contingency, self.l, self.k), self.info.get("counted", 0))
         if proof is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
-            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices)
-        return Certificate(self.cost, counted, "counting")
+            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices, self.k)
+        return Certificate(self.cost, counted, "counting", k=self.k)
 
     def drawn(self, seed: int | None) -> Release:
         """The release with the chance that a seed gives; without one it keeps its fresh randomness."""

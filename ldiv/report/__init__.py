@@ -9,6 +9,7 @@ import datetime as dt
 import os
 import platform
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +65,23 @@ def render(release: Release, request: Mapping[str, Any] | None = None, *, origin
     >>> page.startswith("<!doctype html>"), "<script" in page
     (True, False)
     """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise InputError("a report needs jinja2: pip install 'ldiv[report]'") from error
+    require_jinja()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(loader=PackageLoader("ldiv.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.get_template("page.html").render(**_content(release, dict(request or {}), original, written))
+
+
+def require_jinja() -> None:
+    """Refuse before any work where a page could not be written after it.
+
+    Raises
+    ------
+    InputError
+        jinja2 is not installed.
+    """
+    if find_spec("jinja2") is None:
+        raise InputError("a report needs jinja2: pip install 'ldiv[report]'")
 
 
 def save(

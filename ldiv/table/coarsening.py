@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiv._kernels.cells import tally
 from ldiv.arguments import hint
 from ldiv.errors import InputError
 from ldiv.table.bins import Bins
@@ -232,7 +233,9 @@ def hierarchy_over(source: Any, labels: Sequence[Any], rows: NDArray[np.int64], 
     return Hierarchy.of([(text_of(value), *above, "*") for value, *above in zip(values, *columns, strict=True)], name)
 
 
-def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[str, Any] | None = None) -> Any:
+def coarsen(
+    frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[str, Any] | None = None, *, counts: NDArray[np.int64] | None = None
+) -> Any:
     """A copy of a table with some columns on a higher level of their hierarchy, or numbers as intervals.
 
     Parameters
@@ -242,6 +245,8 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
         The level (0 leaves the values as they are, as text), or how to bin.
     hierarchies : mapping of column to hierarchy, optional
         Needed for levels; as :func:`ldiv.anonymize` takes them.
+    counts : ndarray of int64, optional
+        How many rows stand behind each row of the table, where it holds each combination of values once; quantiles count them.
 
     Returns
     -------
@@ -271,9 +276,9 @@ def coarsen(frame: Any, columns: Mapping[str, int | Bins], hierarchies: Mapping[
         codes, labels, ordered = source.encode(name)
         known = labels[:-1] if labels and labels[-1] is None else labels
         if isinstance(how, Bins):
-            texts = how.texts(known, np.bincount(codes, minlength=len(labels)), name)
+            texts = how.texts(known, tally(codes, len(labels), counts), name)
         elif hierarchies is not None and name in hierarchies:
-            tree = hierarchy_over(hierarchies[name], known, np.bincount(codes, minlength=len(labels)), ordered, name)
+            tree = hierarchy_over(hierarchies[name], known, tally(codes, len(labels), counts), ordered, name)
             texts = tree.at(known, how, name)
         else:
             raise InputError(f"coarsen: column {name!r} has no hierarchy: pass hierarchies={{{name!r}: ...}} or Bins")

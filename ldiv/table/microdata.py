@@ -126,13 +126,7 @@ class Microdata:
             picked.append(int(a) if position else names.index(a))  # type: ignore[arg-type]
         if not picked or len(set(picked)) < len(picked):
             raise InputError(f"project: name at least one quasi-identifier, each at most once, not {shown(attributes)}")
-        return Microdata(
-            np.asfortranarray(self.codes[:, picked]),
-            self.sensitive,
-            tuple(self.domains[j] for j in picked),
-            self.sensitive_domain,
-            self.source,
-        )
+        return replace(self, codes=np.asfortranarray(self.codes[:, picked]), domains=tuple(self.domains[j] for j in picked))
 
     def weighted(self, weights: Mapping[str, int]) -> Microdata:
         """The same table where a star in the named attributes costs more than 1.
@@ -146,17 +140,27 @@ class Microdata:
             if name not in self.names:
                 raise InputError(f"weights: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, self.names))}")
         domains = tuple(replace(x, weight=weights.get(x.name, x.weight)) for x in self.domains)
-        return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
+        return replace(self, domains=domains)
+
+    def with_sensitive(self, sensitive: NDArray[np.int32], domain: Domain) -> Microdata:
+        """The same rows with another sensitive attribute."""
+        return replace(self, sensitive=sensitive, sensitive_domain=domain)
 
     def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
         """The same table with a taxonomy for each QI attribute that has a hierarchy, given as :func:`ldiv.anonymize` takes them."""
 
         def grown(j: int, x: Domain) -> Domain:
-            labels, rows = [x.label(code) for code in range(x.size)], np.bincount(self.codes[:, j], minlength=x.size)
-            return replace(x, taxonomy=hierarchy_over(hierarchies[x.name], labels, rows, x.ordered, x.name).taxonomy(labels, x.name))
+            labels = [x.label(code) for code in range(x.size)]
+            return replace(
+                x, taxonomy=hierarchy_over(hierarchies[x.name], labels, self.rows_of_values(j), x.ordered, x.name).taxonomy(labels, x.name)
+            )
 
         domains = tuple(grown(j, x) if x.name in hierarchies else x for j, x in enumerate(self.domains))
-        return Microdata(self.codes, self.sensitive, domains, self.sensitive_domain, self.source)
+        return replace(self, domains=domains)
+
+    def rows_of_values(self, attribute: int) -> NDArray[np.int64]:
+        """How many rows have each code of an attribute."""
+        return np.bincount(self.codes[:, attribute], minlength=self.domains[attribute].size)
 
     def head(self, n: int) -> Microdata:
         """The first n rows, with the same domains."""
@@ -293,7 +297,7 @@ class Microdata:
         >>> data.codes.ravel().tolist(), data.sensitive_domain.labels
         ([0, 1, 0], ['cold', 'flu'])
         """
-        policy = _missing_policy(missing)
+        policy = missing_policy(missing)
         declared = dict(domains or {})
         source = frames.open_frame(frame)
         qi = frames.named(qi, source.columns, "qi")
@@ -321,7 +325,7 @@ class Microdata:
         sensitive = given[0]
         if sensitive not in source.columns:
             raise source.lacks(sensitive)
-        return _encode(source, sensitive, "error" if role == "unit" else _missing_policy(missing)["sensitive"], role, None)
+        return _encode(source, sensitive, "error" if role == "unit" else missing_policy(missing)["sensitive"], role, None)
 
 
 def _seen_size(codes: NDArray[Any], name: str) -> int:
@@ -341,7 +345,7 @@ def _checked(codes: NDArray[Any], domain: Domain) -> NDArray[np.int32]:
     return codes.astype(np.int32, copy=False)
 
 
-def _missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
+def missing_policy(missing: str | Mapping[str, str] | None) -> dict[str, str]:
     if missing is None:
         given: Mapping[str, str] = {}
     elif isinstance(missing, str):

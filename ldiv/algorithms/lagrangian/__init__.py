@@ -17,7 +17,7 @@ __all__ = ["EFFORTS", "EVERYTHING", "Effort", "lagrangian"]
 
 @register(
     "lagrangian",
-    guarantee="l * d on stars; a proven lower bound with every release; never more stars than the cascade",
+    guarantee="l * d on stars for k up to l; a proven lower bound with every release; never more stars than the cascade",
     cost="O(sweeps * patterns * cells)",
     source="this project; docs/near-optimal.md",
     any_order=True,

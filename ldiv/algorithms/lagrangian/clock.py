@@ -14,18 +14,20 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """Seconds from now on; none at all once it is stopped."""
+    """Seconds from now on; none at all once it, or a clock that it runs within, is stopped."""
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, within: Clock | None = None) -> None:
         self.end = math.inf if seconds is None else time.monotonic() + seconds
+        self.within = within
 
     @property
     def left(self) -> float:
         """Seconds, infinity where there is no limit."""
-        return self.end - time.monotonic()
+        mine = self.end - time.monotonic()
+        return mine if self.within is None else min(mine, self.within.left)
 
     def over(self) -> bool:
-        return time.monotonic() > self.end
+        return time.monotonic() > self.end or (self.within is not None and self.within.over())
 
     def stop(self) -> None:
         self.end = -math.inf

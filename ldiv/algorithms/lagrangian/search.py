@@ -32,8 +32,8 @@ __all__ = ["FINE_STEP", "Search"]
 FINE_STEP = 0.02  # of the configuration ascent, once it has been near
 WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
-MORE_LOOKS, FEW = 8, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
-MORE_LOOKS_AT_NODES = 16  # rounding does less there
+MORE_LOOKS, FEW = 4, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
+MORE_LOOKS_AT_NODES = 8  # rounding does less there
 NODES, CHECKS, PAIRS = 300, 600, 8_000  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]

@@ -149,6 +149,8 @@ def amount(text: str) -> Decimal | None:
 def ancestors(tree: Any, column: Any) -> dict[str, set[str]]:
     """For each value the texts above it, from rows, nested dicts, a file or anything with such rows in `levels`."""
     above: dict[str, set[str]] = {"missing": {"missing"}}
+    if tree == "auto" or hasattr(tree, "width") or (isinstance(tree, (list, tuple)) and tree and all(hasattr(bins, "width") for bins in tree)):
+        return above  # intervals and ranges, which say themselves what they hold
     if isinstance(tree, (str, Path)):
         import csv
 

@@ -29,9 +29,10 @@ def match_rows(rest: list[Recoding], qi: list[Recoding]) -> str | None:
         texts: dict[Any, int] = {}
         left.append(np.array([texts.setdefault(_key(v), len(texts)) for v in one.source.values] or [0])[one.source.codes])
         right.append(np.array([texts.setdefault(_key(v), len(texts)) for v in one.published.values] or [0])[one.published.codes])
-    shown = []
+    own, shown = [], []
     for one in qi:
-        texts = {_key(v): code for code, v in enumerate(one.source.values)}
+        texts = {}  # empty text and a missing value are one
+        own.append(np.array([texts.setdefault(_key(v), code) for code, v in enumerate(one.source.values)] or [0])[one.source.codes])
         shown.append(
             np.array(
                 [
@@ -41,7 +42,7 @@ def match_rows(rest: list[Recoding], qi: list[Recoding]) -> str | None:
                 or [0]
             )[one.published.codes]
         )
-    a = np.column_stack([_ranked(left, right)[:n], *(one.source.codes for one in qi)])
+    a = np.column_stack([_ranked(left, right)[:n], *own])
     b = np.column_stack([_ranked(left, right)[n:], *shown])
     kinds_a, count_a = np.unique(a, axis=0, return_counts=True)
     kinds_b, count_b = np.unique(b, axis=0, return_counts=True)

@@ -1,0 +1,10 @@
+"""Where cells are counted and releases written: memory, DuckDB for tables larger than it, Spark for those larger than a machine.
+
+An engine counts the combinations of values, writes the release by a plan that says which rows take which form, and counts again what it wrote; algorithms
+work on the cells in between, so that each makes the same release on every engine.
+"""
+
+from ldiv.engines.files import ENGINES, Written, bytes_of_memory, chosen, run
+from ldiv.engines.sources import Sources
+
+__all__ = ["ENGINES", "Sources", "Written", "bytes_of_memory", "chosen", "run"]

@@ -1,0 +1,173 @@
+"""DuckDB: a table larger than memory on one machine. Counts, joins, sorts and spills within a limit; reads and writes files itself."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldiv.engines.plan import Counts, Plan
+from ldiv.engines.sources import Sources
+from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query
+from ldiv.engines.tables import forms_of, pieces_of, plan_of
+from ldiv.errors import InputError
+
+__all__ = ["DuckDB"]
+
+SHARE = 0.6  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
+LEAST = 96 << 20
+GROUP_ROWS = 122_880  # of a row group, DuckDB's own default
+
+
+class DuckDB:
+    """One connection of its own, in memory, which spills into a folder that is removed."""
+
+    name = "duckdb"
+
+    def __init__(self, sources: Sources, memory: int, threads: int | None, spill: Path | None) -> None:
+        try:
+            import duckdb
+        except ImportError as error:
+            raise InputError("engine 'duckdb' needs the package: pip install 'ldiv[duckdb]'") from error
+        self.duckdb, self.sources, self.memory = duckdb, sources, memory
+        self.spill = Path(tempfile.mkdtemp(prefix=".ldiv-spill-", dir=spill))
+        self.limit = max(int(memory * SHARE), LEAST)
+        self.connection = duckdb.connect(":memory:")
+        self.run(f"SET memory_limit = '{self.limit >> 20}MiB'")
+        self.run(f"SET temp_directory = {DUCKDB.string(str(self.spill))}")
+        self.run("SET preserve_insertion_order = false")
+        self.run("SET enable_progress_bar = false")
+        if threads is not None:
+            self.run(f"SET threads = {threads}")
+        self.table = reading(sources.files, sources)
+
+    def __enter__(self) -> DuckDB:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.connection.close()
+        shutil.rmtree(self.spill, ignore_errors=True)
+
+    def run(self, query: str) -> Any:
+        with self.errors():
+            return self.connection.execute(query)
+
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        """What DuckDB raises, in words for who asked."""
+        try:
+            yield
+        except self.duckdb.Error as error:
+            text = str(error).splitlines()[0]
+            if isinstance(error, self.duckdb.OutOfMemoryException):
+                if "max_temp_directory_size" in str(error) or "No space" in str(error):
+                    raise InputError(f"no room to spill in {str(self.spill.parent)!r}; nothing was written ({text})") from error
+                raise InputError(
+                    f"{self.memory >> 20:,} MB are too little memory for DuckDB; nothing was written: give more (--memory-limit, memory_limit=), or "
+                    f"fewer threads ({text})"
+                ) from error
+            if "No space left" in str(error) or os.strerror(errno.ENOSPC) in str(error):
+                raise InputError(f"the disk is full; nothing was written ({text})") from error
+            raise InputError(f"DuckDB cannot read or write this; nothing was written: {text}") from error
+
+    # -- the four methods ----------------------------------------------------------------------------------------------
+
+    def count(self, keys: Sequence[str], rest: Sequence[str], to_text: bool) -> Counts:
+        """Every combination of keys there is; it stays here, numbered, for the plan to refer to."""
+        hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
+        self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS {count_query(DUCKDB, self.table, keys, hashed)}")
+        self.keys = list(keys)
+        counts, self.numbers = self._counts("SELECT *, rowid FROM combinations", len(keys))
+        return counts
+
+    def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
+        """Write the release: into one file of the folder, or into several."""
+        self._place(plan)
+        types = self._types()
+        floats = [name for name in plan.qi if types[name] in ("FLOAT", "DOUBLE")]
+        rows = numbered_query(DUCKDB, self.table, '"ldiv plan"', plan, self.sources.columns)
+        published = release_query(DUCKDB, rows, plan, floats)
+        # The order depends on what is published and on nothing else: that of the source would give away what neighbours have.
+        ordered = f"SELECT * FROM ({published}) ORDER BY hash({DUCKDB.names(plan.columns)})"
+        if kind == "parquet":
+            how = "FORMAT parquet, COMPRESSION zstd"
+        else:
+            delimiter = self.sources.delimiter if self.sources.is_text else "\t" if kind == "tsv" else ","
+            header = self.sources.header if self.sources.is_text else True
+            how = f"FORMAT csv, HEADER {str(header).lower()}, DELIMITER {DUCKDB.string(delimiter)}, QUOTE '\"', ESCAPE '\"', NULLSTR {DUCKDB.string(self.sources.na)}"
+        target = str(folder / file) if file is not None else str(folder)
+        if file is None:
+            how += ", FILE_SIZE_BYTES '256MB', OVERWRITE_OR_IGNORE true, FILENAME_PATTERN 'part-{i}'"
+        self.run(f"COPY ({ordered}) TO {DUCKDB.string(target)} ({how})")
+
+    def reread(self, files: Sequence[str], kind: str, keys: Sequence[str], rest: Sequence[str]) -> Counts:
+        """Count what was written, as anyone would who reads it."""
+        table = reading(files, self.sources, kind=kind, columns=self.published)
+        names = ", ".join(DUCKDB.name(x) for x in keys)
+        hashes = f"hash({', '.join(DUCKDB.name(x) for x in rest)})" if rest else "0"
+        total = f"CAST(sum({hashes} % {1 << 62}) % {1 << 62} AS BIGINT)"
+        return self._counts(f"SELECT {names}, count(*), {total} FROM {table} GROUP BY ALL", len(keys))[0]
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _counts(self, query: str, keys: int) -> tuple[Counts, Any]:
+        """Counts, and what else the query gives of each combination."""
+        with self.errors():
+            found = self.connection.sql(query).to_arrow_table()
+        rows = found.column(keys).to_numpy().astype(np.int64)
+        mark = found.column(keys + 1).to_numpy().astype(np.uint64)
+        return Counts(found.select(range(keys)), rows, mark), found.column(keys + 2) if found.num_columns > keys + 2 else None
+
+    def _types(self) -> dict[str, str]:
+        return {name: kind for name, kind, *_ in self.run(f"DESCRIBE SELECT * FROM {self.table}").fetchall()}
+
+    def _place(self, plan: Plan) -> None:
+        """The tables of a plan, with keys of the source's own types."""
+        self.published = plan.columns
+        named = [*plan.qi, *plan.targets]
+        self._take("ldiv numbers", plan_of(plan, self.numbers))
+        own = DUCKDB.names(named, "c.")
+        looked_up = [at for at, name in enumerate(named) if plan.shown[name].how == "lookup"]
+        for at in looked_up:
+            self.run(
+                f'CREATE TEMP TABLE "ldiv texts {at}" AS SELECT DISTINCT c.{DUCKDB.name(named[at])} AS own, n."ldiv text {at}" AS shown '
+                'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
+            )
+        self.run(
+            f'CREATE TEMP TABLE "ldiv plan" AS SELECT {own}, n."ldiv form", n."ldiv cell" '
+            'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
+        )
+        self.run('DROP TABLE "ldiv numbers"')
+        self.run("DROP TABLE combinations")
+        self._take("ldiv pieces", pieces_of(plan))
+        self._take("ldiv forms", forms_of(plan))
+
+    def _take(self, name: str, table: Any) -> None:
+        with self.errors():
+            self.connection.register("ldiv given", table)
+            self.connection.execute(f'CREATE TEMP TABLE {DUCKDB.name(name)} AS SELECT * FROM "ldiv given"')
+            self.connection.unregister("ldiv given")
+
+
+def reading(files: Sequence[str], sources: Sources, kind: str | None = None, columns: Sequence[str] | None = None) -> str:
+    """Files as DuckDB reads them: Parquet by its own types, text as it stands."""
+    listed = "[" + ", ".join(DUCKDB.string(name) for name in files) + "]"
+    kind = sources.kind if kind is None else kind
+    if kind == "parquet":
+        folders = "true, hive_types_autocast = false" if sources.hive and columns is None else "false"
+        return f"read_parquet({listed}, hive_partitioning = {folders}, union_by_name = false)"
+    delimiter = sources.delimiter if sources.is_text else "\t" if kind == "tsv" else ","
+    header = sources.header if sources.is_text else True
+    named = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in (sources.columns if columns is None else columns))
+    return (
+        f"read_csv({listed}, auto_detect = false, header = {str(header).lower()}, delim = {DUCKDB.string(delimiter)}, quote = '\"', escape = '\"', "
+        f"nullstr = {DUCKDB.string(sources.na)}, columns = {{{named}}}, null_padding = false, ignore_errors = false, "
+        "max_line_size = 16777216, hive_partitioning = false)"
+    )

@@ -1,0 +1,266 @@
+"""Files in, files out, however large: counted by an engine, solved on cells, written and judged by the engine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ldiv.arguments import THREADS, Choice, shown
+from ldiv.asking import Asked, solved
+from ldiv.engines.duckdb import DuckDB
+from ldiv.engines.memory import held, write_held
+from ldiv.engines.plan import Counts, Plan, planned
+from ldiv.engines.sources import Sources
+from ldiv.engines.target import Place, placed
+from ldiv.engines.verdict import judge, require
+from ldiv.errors import InputError
+from ldiv.privacy.verify import Verdict
+from ldiv.release.release import Release
+from ldiv.table.counted import Counted
+from ldiv.table.files import require_distinct_missing
+from ldiv.table.frames import named, open_frame
+
+__all__ = ["ENGINE", "ENGINES", "Written", "bytes_of_memory", "chosen", "run"]
+
+ENGINES = ("auto", "memory", "duckdb", "spark")
+ENGINE = Choice("engine", of=ENGINES)
+KEYS = ("int", "uint", "bool", "string", "large_string", "float", "double", "date32", "decimal128", "timestamp")
+AS_IT_IS = (*KEYS, "binary", "large_binary", "list", "struct", "null")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What :func:`ldiv.anonymize_files` wrote.
+
+    Attributes
+    ----------
+    release : Release
+        Of the cells: stars, groups, bound; the rows are in the files.
+    verdict : Verdict
+        What was found in the files, which were read again.
+    target : str
+    engine : str
+    seconds : dict
+        Of counting, solving, writing and verifying.
+    """
+
+    release: Release
+    verdict: Verdict
+    target: str
+    engine: str
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.verdict)
+
+    def __repr__(self) -> str:
+        return f"<Written {self.target!r} by {self.engine}: {self.release!r}>"
+
+
+def bytes_of_memory(given: Any) -> int:
+    """A limit of memory in bytes: a number, or text such as ``"800MB"``; half of the machine's where nothing is given.
+
+    Examples
+    --------
+    >>> bytes_of_memory("1GB") == 10**9, bytes_of_memory("2GiB") == 2 * 2**30
+    (True, True)
+    """
+    if given is None:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) if hasattr(os, "sysconf") else 4 << 30
+    text = str(given).strip().upper().replace(" ", "")
+    digits = text.rstrip("KMGTIB")
+    unit = text[len(digits) :]
+    power = "KMGT".find(unit[:1]) + 1 if unit not in ("", "B") else 0
+    known = unit in ("", "B") or (power and unit[1:] in ("", "B", "IB"))
+    try:
+        size = float(digits) * (1024 if unit[1:] == "IB" else 1000) ** power if known and not isinstance(given, bool) else -1.0
+    except ValueError:
+        size = -1.0
+    if not 32 << 20 <= size < 1 << 62:
+        raise InputError(f"memory_limit must be bytes, or text such as '800MB' or '2GiB', at least 32 MiB, not {shown(given)}")
+    return int(size)
+
+
+def chosen(engine: str, sources: Sources | None, memory: int) -> str:
+    """The engine behind ``"auto"``: memory up to a quarter of it, DuckDB beyond."""
+    if ENGINE.check(engine) != "auto" or sources is None:
+        return engine
+    return "memory" if sources.bytes <= memory // 4 else "duckdb"
+
+
+def run(
+    sources: Sources,
+    target: str | os.PathLike[str],
+    asked: Asked,
+    *,
+    engine: str = "auto",
+    memory_limit: Any = None,
+    threads: int | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    session: Any = None,
+    names: Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+    adapt: Callable[[Any], Asked] | None = None,
+    beside: Callable[[Release], None] | None = None,
+) -> Written:
+    """The release of files; see :func:`ldiv.anonymize_files`.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Of the columns of a text file without a header line.
+    progress : callable, optional
+        Called with what comes next.
+    adapt : callable, optional
+        What is asked, once the values are known: called with a table that holds all of those of named columns.
+    beside : callable, optional
+        What else is to be written once the release has been verified and before it appears.
+    """
+    memory, threads = bytes_of_memory(memory_limit), THREADS.check(threads)
+    engine = chosen(engine, sources, memory)
+    say = progress or (lambda text: None)
+    clock = _Clock({})
+    with placed(target, [*sources.given, *sources.files]) as place:
+        stamp = sources.stamp()
+        if engine == "memory":
+            say(f"reading {len(sources.files):,} files")
+            with clock("read"):
+                table = held(sources, names)
+            with clock("anonymize"):
+                release, verdict = write_held(sources, table, names, asked if adapt is None else adapt(table), place)
+        else:
+            folder = Path(spill) if spill is not None else place.folder.parent
+            _refuse(sources, asked)
+            with _open(engine, sources, memory, threads, folder, session) as worker:
+                release, verdict = _counted(worker, sources, asked, place, adapt, say, clock, target)
+        if sources.stamp() != stamp:
+            raise InputError("the source changed while it was read; nothing was written")
+        require(verdict)
+        if beside is not None:
+            beside(release)
+    return Written(release, verdict, os.fspath(target), engine, clock.seconds)
+
+
+def _counted(
+    worker: Any,
+    sources: Sources,
+    asked: Asked,
+    place: Place,
+    adapt: Callable[[Any], Asked] | None,
+    say: Callable[[str], None],
+    clock: _Clock,
+    target: Any,
+) -> tuple[Release, Verdict]:
+    """Counted, solved on cells, written, and counted again from what was written."""
+    qi, targets, rest = _columns(sources, asked)
+    marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
+    to_text = place.kind != "parquet"
+    say(f"counting {len(sources.files):,} files")
+    with clock("count"):
+        counts = worker.count([*qi, *targets], marked, to_text and not sources.is_text)
+    if adapt is not None:
+        asked = adapt(counts.table)
+    if to_text and not sources.is_text:
+        require_distinct_missing(counts.table, [*qi, *targets], sources.na)
+    say(f"anonymizing {counts.total:,} rows in {len(counts.rows):,} combinations with {asked.algorithm}")
+    with clock("solve"):
+        release, plan = _solve(asked, counts, sources, targets, to_text)
+    say(f"writing {os.fspath(target)}")
+    with clock("write"):
+        worker.write(plan, place.folder, place.kind, place.file)
+    say("reading what was written")
+    with clock("verify"):
+        return release, _judge(worker, place, asked, counts, release, plan, marked)
+
+
+class _Clock:
+    """Seconds by the name of what took them."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+
+    def __call__(self, name: str) -> _Clock:
+        self.name = name
+        return self
+
+    def __enter__(self) -> None:
+        self.begun = time.perf_counter()
+
+    def __exit__(self, *_: Any) -> None:
+        self.seconds[self.name] = time.perf_counter() - self.begun
+
+
+def _open(engine: str, sources: Sources, memory: int, threads: int | None, spill: Path, session: Any) -> Any:
+    if engine == "duckdb":
+        return DuckDB(sources, memory, threads, spill)
+    raise InputError(f"engine {engine!r} writes no files by itself")
+
+
+def _columns(sources: Sources, asked: Asked) -> tuple[list[str], list[str], list[str]]:
+    """Quasi-identifiers, sensitive columns, and those that are published as they are."""
+    qi, targets, drop = named(asked.qi, sources.columns, "qi"), asked.targets(sources.columns), named(asked.drop, sources.columns, "drop")
+    rest = [] if asked.only_named else [x for x in sources.columns if x not in qi and x not in targets and x not in drop]
+    return qi, targets, rest
+
+
+def _refuse(sources: Sources, asked: Asked) -> None:
+    """What an engine cannot do, said before it reads anything."""
+    qi, targets, rest = _columns(sources, asked)
+    sources.require([*qi, *targets])
+    if asked.unit is not None:
+        raise InputError("unit= needs the rows of each person together: use engine='memory'")
+    if asked.order != "random" and not asked.shuffle:
+        raise InputError("an engine writes rows in an order of its own: order must be 'random', or use engine='memory'")
+    for name in asked.coarsen or {}:
+        if name not in qi and name not in targets:
+            sources.require([name])
+            raise InputError(f"coarsen: an engine coarsens quasi-identifiers and sensitive columns only, not {name!r}: use engine='memory'")
+    for name in [*qi, *targets, *rest]:
+        kind = sources.types[name]
+        allowed = KEYS if name in qi or name in targets else AS_IT_IS
+        plain = (
+            kind.split("[")[0].split("(")[0].split("<")[0].rstrip("0123456789_")
+            if not kind.startswith(("date", "decimal"))
+            else kind.split("(")[0].split("[")[0]
+        )
+        zone = "tz=" in kind and "tz=UTC" not in kind
+        if plain not in allowed or zone or kind == "halffloat":
+            raise InputError(
+                f"column {name!r} of type {kind} would not come back from an engine as it is: turn it into text, drop= it, or use engine='memory'"
+            )
+
+
+def _solve(asked: Asked, counts: Counts, sources: Sources, targets: list[str], to_text: bool) -> tuple[Release, Plan]:
+    original = open_frame(counts.table)
+    source = asked.coarsened(original, counts.rows)
+    tables = [asked.microdata(source, name, counts.rows) for name in targets] or [asked.microdata(source, None, counts.rows)]
+    release = asked.solve(tables)
+    data = solved(tables)
+    assert isinstance(data, Counted)
+    return release, planned(asked, counts, sources.columns, source, data, release, targets, to_text)
+
+
+def _judge(worker: Any, place: Place, asked: Asked, counts: Counts, release: Release, plan: Plan, marked: Sequence[str]) -> Verdict:
+    after = worker.reread(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
+    orders = {x.name: x.labels for x in release.contingency.domains if x.ordered and x.labels and isinstance(x.labels[0], str)}
+    return judge(
+        counts,
+        after,
+        plan.qi,
+        plan.targets,
+        release.l,
+        release.k,
+        asked.star,
+        asked.hierarchies or {},
+        orders,
+        plan.claims,
+        plan.cell_of,
+        plan.looked_up(),
+        plan.replaced(),
+        plan.rest,
+        [name for name in worker.sources.columns if name not in plan.columns],
+    )

@@ -1,0 +1,113 @@
+"""The queries that engines share; what differs between their dialects of SQL stands in one object each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ldiv.engines.plan import Plan
+
+__all__ = ["DUCKDB", "SPARK", "Dialect", "count_query", "mark", "numbered_query", "release_query"]
+
+MODULUS = 1 << 62  # of sums of hashes
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What DuckDB and Spark say differently."""
+
+    quotes: str
+    same: str  # a null-safe equal sign
+    text: str
+    hash: str
+    wide: str  # a number that holds sums of hashes
+
+    def name(self, column: str) -> str:
+        return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
+
+    def names(self, columns: Sequence[str], of: str = "") -> str:
+        return ", ".join(f"{of}{self.name(column)}" for column in columns)
+
+    def string(self, text: str | None) -> str:
+        if text is None:
+            return "NULL"
+        body = text.replace("'", "''") if self.quotes == '"' else text.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{body}'"
+
+    def joined(self, columns: Sequence[str], left: str, right: str) -> str:
+        return " AND ".join(f"{left}.{self.name(column)} {self.same} {right}.{self.name(column)}" for column in columns)
+
+    def as_text(self, value: str) -> str:
+        return f"CAST({value} AS {self.text})"
+
+
+DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "HUGEINT")
+SPARK = Dialect("`", "<=>", "STRING", "xxhash64", "DECIMAL(38, 0)")
+
+
+def mark(dialect: Dialect, columns: Sequence[str]) -> str:
+    """The sum of a hash of some expressions, the same in whatever order rows come; duplicates do not cancel each other, as they would in an exclusive or."""
+    if not columns:
+        return "CAST(0 AS BIGINT)"
+    return f"CAST(sum(CAST({dialect.hash}({', '.join(columns)}) AS {dialect.wide}) % {MODULUS} + {MODULUS}) % {MODULUS} AS BIGINT)"
+
+
+def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequence[str]) -> str:
+    """Every combination of keys, its rows, and the mark of what else there is."""
+    names = dialect.names(keys)
+    return (
+        f"SELECT {names}, count(*) AS {dialect.name('ldiv rows')}, {mark(dialect, rest)} AS {dialect.name('ldiv mark')} FROM {table} GROUP BY {names}"
+    )
+
+
+def numbered_query(dialect: Dialect, table: str, plan_table: str, plan: Plan, every: Sequence[str]) -> str:
+    """Rows with the form that each takes: by an equi-join where all rows of a cell take one, by their number in it where a cell is split.
+
+    Numbers follow a keyed digest of the whole row: rows alike in everything are interchangeable, which of the others is starred depends on the salt.
+    """
+    keys = [*plan.qi, *plan.targets]
+    form, cell = dialect.name("ldiv form"), dialect.name("ldiv cell")
+    own = dialect.names(every, "t.")
+    whole = f"SELECT {own}, p.{form} FROM {table} t JOIN {plan_table} p ON {dialect.joined(keys, 't', 'p')} WHERE p.{form} >= 0"
+    if not plan.splits:
+        return whole
+    number = dialect.name("ldiv number")
+    digest = f"md5(concat({dialect.string(plan.salt)}, {dialect.as_text(f'{dialect.hash}({own})')}))"
+    ranked = (
+        f"SELECT {own}, p.{cell}, row_number() OVER (PARTITION BY p.{cell} ORDER BY {digest}) - 1 AS {number} "
+        f"FROM {table} t JOIN {plan_table} p ON {dialect.joined(keys, 't', 'p')} WHERE p.{form} < 0"
+    )
+    pieces = dialect.name("ldiv pieces")
+    return (
+        f"{whole} UNION ALL SELECT {own}, q.{form} FROM ({ranked}) t JOIN {pieces} q "
+        f"ON t.{cell} = q.{cell} AND t.{number} >= q.low AND t.{number} < q.high"
+    )
+
+
+def release_query(dialect: Dialect, rows: str, plan: Plan, floats: Sequence[str]) -> str:
+    """What is published of rows with forms; `floats` are columns in which several bit patterns are one value."""
+    joins, shown = "", {}
+    form = dialect.name("ldiv form")
+    if any(plan.changed):
+        joins += f" JOIN {dialect.name('ldiv forms')} f ON t.{form} = f.{form}"
+    for at, name in enumerate([*plan.qi, *plan.targets]):
+        own = f"t.{dialect.name(name)}"
+        how = plan.shown[name].how
+        if how == "text":
+            value = dialect.as_text(own)
+        elif how == "lookup":
+            value = f"x{at}.shown"
+            joins += f" JOIN {dialect.name(f'ldiv texts {at}')} x{at} ON {own} {dialect.same} x{at}.own"
+        elif name in floats and name in plan.qi:
+            value = f"CASE WHEN isnan({own}) THEN NULL ELSE {own} + 0 END"
+        else:
+            value = own
+        if at < len(plan.qi) and plan.changed[at]:
+            value = (
+                f"CASE WHEN f.changed{at} THEN f.text{at} ELSE {value} END"
+                if not plan.nulls(at)
+                else f"CASE WHEN f.changed{at} THEN NULL ELSE {value} END"
+            )
+        shown[name] = value
+    columns = ", ".join(f"{shown.get(name, f't.{dialect.name(name)}')} AS {dialect.name(name)}" for name in plan.columns)
+    return f"SELECT {columns} FROM ({rows}) t{joins}"

@@ -1,0 +1,147 @@
+"""ldiv anonymize --engine: the same answer as in memory, from files to files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command import ASK_PATIENTS, patients, run
+
+pytest.importorskip("duckdb")
+DUCKDB = ("--engine", "duckdb")
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pa.Table.from_pandas(patients(900).assign(name=[f"n{k}" for k in range(900)]), preserve_index=False)
+    os.mkdir("big")
+    for k in range(3):
+        pq.write_table(table.slice(300 * k, 300), f"big/p{k}.parquet")
+    return tmp_path
+
+
+def left_behind(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("algorithm", ["tp", "cascade", "mondrian"])
+def test_the_same_answer_as_in_memory(source, algorithm):
+    answers = []
+    for engine, out in (("memory", "m.parquet"), ("duckdb", "d.parquet"), ("duckdb", "out/")):
+        done = run("anonymize", "big/*.parquet", *ASK_PATIENTS, "-a", algorithm, "-o", out, "--engine", engine, "--json")
+        assert done.code == 0, done.err
+        answers.append(json.loads(done.out))
+        verified = run("verify", "big", out.rstrip("/"), *ASK_PATIENTS)
+        assert verified.code == 0, verified.out
+    assert answers[1].pop("engine") == "duckdb" and set(answers[1].pop("seconds")) == {"count", "solve", "write", "verify"}
+    assert answers[0] == answers[1] == {key: value for key, value in answers[2].items() if key not in ("engine", "seconds")}
+    assert os.listdir("out") == ["part-0.parquet"] and not left_behind(source)
+
+
+def test_what_is_said(source):
+    done = run("anonymize", "big", *ASK_PATIENTS, "-a", "tp", "-o", "out/")
+    assert done.code == 0 and "verified as written: yes" in done.err and "duckdb: count" in done.err and "proof: counting" in done.err
+    assert "published as they are, and what they tell of stars was not measured: 'name'" in done.err
+    again = run("anonymize", "big", *ASK_PATIENTS, "-a", "tp", "-o", "out/")
+    assert again.code == 2 and "holds something already" in again.err
+
+
+def test_a_certificate_of_cells_is_one_of_rows(source):
+    done = run(
+        "anonymize", "big", *ASK_PATIENTS, "-a", "lagrangian", "-o", "d.parquet", *DUCKDB, "--certificate", "p.private.npz", "--weight", "age=3"
+    )
+    assert done.code == 0, done.err
+    assert os.stat("p.private.npz").st_mode & 0o777 == 0o600
+    certified = run("certify", "big", "p.private.npz", "--release", "d.parquet")
+    assert certified.code == 0, certified.err
+
+
+def test_text_files_and_their_numbers(source):
+    patients(300).astype({"age": str}).to_csv("p.csv", index=False)
+    facts = []
+    for engine in ("memory", "duckdb"):
+        done = run(
+            "anonymize", "p.csv", *ASK_PATIENTS, "-a", "mondrian", "-o", f"{engine}.csv", "--engine", engine, "--json", "--coarsen", "ward=width:4"
+        )
+        assert done.code == 0 and "ill: integer" in done.err, done.err
+        facts.append({k: v for k, v in json.loads(done.out).items() if k not in ("engine", "seconds")})
+        assert run("verify", "p.csv", f"{engine}.csv", *ASK_PATIENTS).code == 0
+    assert facts[0] == facts[1]
+
+
+def test_refused_by_name(source):
+    for options, why in (
+        (["--keep-order"], "--keep-order"),
+        (["--report", "r.html"], "--report"),
+        (["--unit", "name"], "unit="),
+        (["--numeric", "age"], "--numeric is for text files"),
+        (["--memory-limit", "much"], "memory_limit"),
+        (["-l", "1000"], "given 2 times"),
+    ):
+        done = run("anonymize", "big", *ASK_PATIENTS, "-a", "tp", "-o", "d.parquet", *DUCKDB, *options)
+        assert done.code == 2 and why in done.err, (options, done.err)
+    assert run("anonymize", "big", *ASK_PATIENTS, "-o", "-", *DUCKDB).code == 2
+    assert run("anonymize", "big", *ASK_PATIENTS[:-1], "600", "-o", "d.parquet", *DUCKDB).code == 1
+    assert sorted(os.listdir(source)) == ["big"]
+
+
+def start(*arguments, **how):
+    code = "import sys; from ldiv.cli import main; main(sys.argv[1:])"
+    return subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE, text=True, **how)
+
+
+def many(rows=300_000):
+    rng = np.random.default_rng(0)
+    text = pa.array([f"{x:040d}" for x in rng.integers(0, 10**9, rows)])
+    pq.write_table(
+        pa.table({"age": rng.integers(0, 80, rows), "ward": rng.integers(0, 9, rows), "ill": rng.integers(0, 9, rows), "text": text}), "many.parquet"
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_process_leaves_the_target_as_it_was(source, number):
+    many()
+    (source / "out.parquet").write_bytes(b"before")
+    process = start("anonymize", "many.parquet", *ASK_PATIENTS, "-a", "tp", "-o", "out.parquet", *DUCKDB)
+    until = time.monotonic() + 60
+    while process.poll() is None and not left_behind(source) and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(number)
+    process.communicate()
+    if process.returncode == 0:
+        pytest.skip("it was done before it could be killed")
+    assert (source / "out.parquet").read_bytes() == b"before"
+    if number == signal.SIGTERM:
+        assert not left_behind(source)
+
+
+def test_a_file_that_cannot_be_written_to_its_end(source):
+    """Where the disk is full writes fail; a limit on the size of files makes them fail, too."""
+    resource = pytest.importorskip("resource")
+    many()
+    limit = 1 << 20
+    how = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))}
+    process = start("anonymize", "many.parquet", *ASK_PATIENTS, "-a", "tp", "-o", "out.parquet", *DUCKDB, **how)
+    _, err = process.communicate()
+    assert process.returncode == 2 and "nothing was written" in err
+    assert sorted(os.listdir(source)) == ["big", "many.parquet"]
+
+
+def test_a_full_disk(source):
+    many()
+    os.mkdir("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", "small"], capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small file system")
+    try:
+        done = run("anonymize", "many.parquet", *ASK_PATIENTS, "-a", "tp", "-o", "small/out.parquet", "--spill", str(source), *DUCKDB)
+        assert done.code == 2 and "disk is full" in done.err and os.listdir("small") == []
+    finally:
+        subprocess.run(["umount", "small"], check=True)

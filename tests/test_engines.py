@@ -1,0 +1,383 @@
+"""Engines: the same release whatever counts the cells and writes the rows; faults leave nothing behind."""
+
+import datetime as dt
+import os
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ldiv
+from ldiv.bounds import Certificate
+
+pytest.importorskip("duckdb")
+ENGINES = ("memory", "duckdb")
+engines = pytest.mark.parametrize("engine", ENGINES)
+QI, SENSITIVE = ["age", "town", "born"], "ill"
+
+
+def people(rows=300, seed=0):
+    """Numbers with nulls, text with quotes and commas, dates, decimals of floats; an id and words that are published as they are."""
+    rng = np.random.default_rng(seed)
+    town = np.array(["Rome", "Ulm, Baden", 'the "Hague"', "", "O'Hara", "42"], dtype=object)[rng.integers(0, 6, rows)]
+    return pa.table(
+        {
+            "id": pa.array(np.arange(rows)),
+            "age": pa.array(rng.integers(20, 26, rows), mask=rng.random(rows) < 0.05),
+            "town": pa.array(town, pa.string()),
+            "born": pa.array([dt.date(1990 + int(x), 1, 1) for x in rng.integers(0, 3, rows)]),
+            "ill": pa.array([f"ill {x}" for x in np.minimum(rng.integers(0, 9, rows), rng.integers(0, 9, rows))]),
+            "word": pa.array([None if x < 2 else f"w{x}" for x in rng.integers(0, 40, rows)]),
+        }
+    )
+
+
+def written(table, folder, parts=3):
+    """The table as a folder of Parquet files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    step = -(-table.num_rows // parts)
+    for k in range(parts):
+        pq.write_table(table.slice(k * step, step), folder / f"part-{k}.parquet")
+    return folder
+
+
+def published(table, qi=QI, sensitive=SENSITIVE):
+    """Rows of a table as anyone reads them, without what belongs to single rows."""
+    names = [*qi, *([sensitive] if isinstance(sensitive, str) else sensitive or [])]
+    return Counter(zip(*(map(str, table.column(name).to_pylist()) for name in names), strict=True))
+
+
+def same_release(one, other):
+    parts = [(x.published.tobytes(), x.indptr.tobytes(), x.cell.tobytes(), x.count.tobytes(), x.stars, x.groups, x.l, x.k) for x in (one, other)]
+    return parts[0] == parts[1] and [[s.text for s in kinds] for kinds in one.subdomains] == [[s.text for s in kinds] for kinds in other.subdomains]
+
+
+def both(tmp_path, table, engine, qi=QI, sensitive=SENSITIVE, l=3, suffix="", **asked):
+    """The release in memory, and that of an engine from files to files, held against it and against the source."""
+    source = written(table, tmp_path / "source")
+    target = tmp_path / f"out{suffix or '/'}"
+    alone = ldiv.anonymize(table, qi, sensitive, l, order="random", **asked)
+    done = ldiv.anonymize_files(source, target, qi, sensitive, l, engine=engine, **asked)
+    assert done and done.engine == engine and done.verdict.rows == table.num_rows
+    assert same_release(alone, done.release)
+    if alone.is_suppression:
+        assert isinstance(alone.certificate, Certificate)
+        assert (alone.certificate.bound, alone.certificate.proof) == (done.release.certificate.bound, done.release.certificate.proof)
+        assert done.verdict.stars == alone.stars or asked.get("star", "*") is None  # nulls that were there already look the same
+    assert done.verdict.groups == alone.publication.verdict.groups
+    out = pq.read_table(target) if not suffix else None
+    if out is not None:
+        assert published(out, qi, sensitive) == published(alone.frame, qi, sensitive)
+        assert out.schema.names == table.schema.names
+        check = ldiv.verify(table, out, qi, sensitive, l, k=asked.get("k", 1), star=asked.get("star", "*"), hierarchies=asked.get("hierarchies"))
+        assert check, check
+    return alone, done, out
+
+
+@engines
+@pytest.mark.parametrize("algorithm", sorted(ldiv.algorithms()))
+def test_every_algorithm_makes_the_same_release_on_every_engine(tmp_path, engine, algorithm):
+    small = people(40) if algorithm == "exact" else people()
+    both(tmp_path, small, engine, l=2 if algorithm == "exact" else 3, algorithm=algorithm)
+
+
+@engines
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"k": 7},
+        {"protect": ["born"]},
+        {"also": [ldiv.KAnonymity(9), ldiv.Distinct(4)]},
+        {"also": ldiv.TCloseness(0.5), "protect": "born", "k": 5},
+        {"star": None, "star_is_null": True},
+        {"star": "hidden"},
+        {"weights": {"town": 7}},
+        {"coarsen": {"age": ldiv.Bins(width=3)}},
+        {"coarsen": {"age": ldiv.Bins(quantiles=3)}, "protect": ["age"]},
+        {"coarsen": {"town": 1}, "hierarchies": {"town": {"big": ["Rome", "42"], "small": ["Ulm, Baden", 'the "Hague"', "", "O'Hara"]}}},
+        {"hierarchies": {"town": {"big": ["Rome", "42"], "small": ["Ulm, Baden", 'the "Hague"', "", "O'Hara"]}}},
+        {"missing": {"qi": "value", "sensitive": "value"}},
+        {"seed": 5, "algorithm": "cascade"},
+        {"domains": {"age": 80}},
+    ],
+    ids=lambda asked: ",".join(asked),
+)
+def test_whatever_is_asked_is_the_same_on_every_engine(tmp_path, engine, asked):
+    both(tmp_path, people(), engine, **{"algorithm": "auto", "effort": "fast", **asked} if asked.get("algorithm") != "cascade" else asked)
+
+
+@engines
+def test_several_sensitive_columns_and_none(tmp_path, engine):
+    table = people()
+    both(tmp_path / "two", table, engine, qi=["age", "town"], sensitive=["ill", "born"], l=2, algorithm="cascade")
+    both(tmp_path / "none", table, engine, sensitive=None, l=None, k=4, algorithm="cascade")
+
+
+@engines
+def test_values_that_are_one_and_values_that_are_not(tmp_path, engine):
+    """Sensitive values alike, zeros of two signs, and missing numbers of two kinds are one; types and spellings of quasi-identifiers are not."""
+    rng = np.random.default_rng(3)
+    n = 240
+    table = pa.table(
+        {
+            "weight": pa.array(np.array([0.0, -0.0, np.nan, 1.5, 1e-7, 3.0])[rng.integers(0, 6, n)], mask=rng.random(n) < 0.1),
+            "flag": pa.array(rng.random(n) < 0.5),
+            "when": pa.array(np.array(["2020-01-01T10:30:00", "2020-01-01T10:30:00.5"], dtype="datetime64[us]")[rng.integers(0, 2, n)]),
+            "word": pa.array(np.array(["1", "01", " 1", "é", "é"], dtype=object)[rng.integers(0, 5, n)], pa.string()),
+            "ill": pa.array(np.array(["1", "1.0", "flu", "flu ", "cold", "x", "y"], dtype=object)[rng.integers(0, 7, n)], pa.string()),
+        }
+    )
+    qi = ["weight", "flag", "when", "word"]
+    source, target = written(table, tmp_path / "source"), tmp_path / "out.parquet"
+    for star in ("*", None):
+        alone = ldiv.anonymize(table, qi, "ill", 2, order="random", star=star, star_is_null=True, algorithm="cascade")
+        done = ldiv.anonymize_files(source, target, qi, "ill", 2, engine=engine, star=star, star_is_null=True, algorithm="cascade")
+        assert same_release(alone, done.release) and alone.stars > 0
+        check = ldiv.verify(table, pq.read_table(target), qi, "ill", 2, star=star)
+        assert check, check
+        assert ldiv.check(pq.read_table(target), qi, "ill", 2)
+
+
+@engines
+@pytest.mark.parametrize("na", ["", "NA"])
+def test_text_files(tmp_path, engine, na):
+    rng = np.random.default_rng(1)
+    n = 200
+    lines = ["age,town,ill,note"]
+    towns = ["Rome", '"Ulm, Baden"', '"a ""quoted"" one"', "é", na, '"two\nlines"']
+    for k in range(n):
+        lines.append(f"{rng.integers(5, 12)},{towns[rng.integers(0, 6)]},{'abcdefg'[rng.integers(0, 7)]},{f' {k}' if k % 9 else na}")
+    for part in range(2):
+        (tmp_path / f"part{part}.csv").write_text("\n".join([lines[0], *lines[1 + part * 100 : 101 + part * 100]]) + "\n", encoding="utf-8")
+    whole = tmp_path / "whole.csv"
+    whole.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    target = tmp_path / "out.csv"
+    source = [tmp_path / "part0.csv", tmp_path / "part1.csv"]
+    done = ldiv.anonymize_files(source, target, ["age", "town"], "ill", 3, engine=engine, na=na, algorithm="mondrian")
+    alone = ldiv.anonymize_files(whole, tmp_path / "alone.csv", ["age", "town"], "ill", 3, engine="memory", na=na, algorithm="mondrian")
+    assert same_release(done.release, alone.release)
+    assert any("[" in s.text for s in done.release.subdomains[0]), "numbers in order: ranges of them"
+    reading = {"na": na}
+    check = ldiv.verify(whole, target, ["age", "town"], "ill", 3, reading=reading)
+    assert check, check
+
+
+@engines
+def test_folders_named_after_values_are_columns(tmp_path, engine):
+    table = people()
+    for year in (2020, 2021):
+        (tmp_path / "source" / f"year={year}").mkdir(parents=True)
+        pq.write_table(table.slice(0 if year == 2020 else 150, 150), tmp_path / "source" / f"year={year}" / "p.parquet")
+    done = ldiv.anonymize_files(tmp_path / "source", tmp_path / "out.parquet", ["age", "year"], "ill", 3, engine=engine, algorithm="tp")
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert out.schema.names == [*table.schema.names, "year"]
+    with_year = table.append_column("year", pa.array(["2020"] * 150 + ["2021"] * 150))
+    assert ldiv.verify(with_year, out, ["age", "year"], "ill", 3)
+    assert done.release.stars == ldiv.anonymize(with_year, ["age", "year"], "ill", 3, algorithm="tp", order="random").stars
+
+
+@engines
+def test_a_seed_repeats_the_file_and_another_does_not(tmp_path, engine):
+    source = written(people(), tmp_path / "source")
+    files = []
+    for k, seed in enumerate((3, 3, 4)):
+        ldiv.anonymize_files(source, tmp_path / f"{k}.parquet", QI, SENSITIVE, 3, engine=engine, seed=seed, algorithm="tp")
+        files.append(pq.read_table(tmp_path / f"{k}.parquet"))
+    assert files[0].equals(files[1]) and not files[0].equals(files[2])
+
+
+@engines
+def test_the_order_of_rows_tells_nothing(tmp_path, engine):
+    """Of two sources that differ in their order alone, and in which of two rows has which starred value, the files are told apart by nothing but chance:
+    an engine writes rows in an order of what is published."""
+    table = people(3000).sort_by("age")
+    source = written(table, tmp_path / "source")
+    ldiv.anonymize_files(source, tmp_path / "out.parquet", QI, SENSITIVE, 4, engine=engine, algorithm="tp")
+    out = pq.read_table(tmp_path / "out.parquet")
+    place = {x: k for k, x in enumerate(table.column("id").to_pylist())}
+    ids = np.array([place[x] for x in out.column("id").to_pylist()])
+    assert abs(np.corrcoef(ids, np.arange(len(ids)))[0, 1]) < 0.1
+    age = np.array([0 if x is None else x for x in table.column("age").to_pylist()])[ids]
+    starred = np.array([x == "*" for x in out.column("age").to_pylist()])
+    together = starred[1:] & starred[:-1]
+    assert together.sum() > 20 and (np.diff(age)[together] == 0).mean() < 0.5, "in the order of the source all of them are alike"
+
+
+# -- faults ------------------------------------------------------------------------------------------------------------
+
+
+def nothing_left(folder, *kept):
+    return sorted(path.name for path in folder.iterdir()) == sorted(kept)
+
+
+def refused(tmp_path, source, match, engine="duckdb", target="out/", error=ldiv.InputError, **asked):
+    there = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(error, match=match):
+        ldiv.anonymize_files(
+            source, tmp_path / target if target[-1] != "/" else f"{tmp_path}/{target}", QI, SENSITIVE, 3, engine=engine, algorithm="tp", **asked
+        )
+    assert nothing_left(tmp_path, *there), "no part of the target is left, nor what was staged or spilled"
+
+
+@engines
+def test_a_damaged_file(tmp_path, engine):
+    source = written(people(), tmp_path / "source")
+    data = (source / "part-1.parquet").read_bytes()
+    (source / "part-1.parquet").write_bytes(data[:-30])
+    refused(tmp_path, source, "part-1.parquet.*not a readable Parquet file", engine)
+    (source / "part-1.parquet").write_bytes(data[:40] + bytes(200) + data[240:])  # its footer is whole, its pages are not
+    refused(tmp_path, source, "read", engine)
+
+
+@engines
+def test_a_part_without_a_column_or_with_another_type(tmp_path, engine):
+    source = written(people(), tmp_path / "source")
+    part = pq.read_table(source / "part-2.parquet")
+    pq.write_table(part.drop_columns(["word"]), source / "part-2.parquet")
+    refused(tmp_path, source, "part-2.parquet': its columns are", engine)
+    pq.write_table(part.set_column(1, "age", part.column("age").cast(pa.string())), source / "part-2.parquet")
+    refused(tmp_path, source, "part-2.parquet': column 'age' is string, in .*part-0.parquet' it is int64", engine)
+
+
+@engines
+def test_a_target_that_is_there(tmp_path, engine):
+    source = written(people(), tmp_path / "source")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    refused(tmp_path, source, "holds something already", engine)
+    assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
+    refused(tmp_path, source, "own source", engine, target="source/inside/")
+    refused(tmp_path, source, "own source", engine, target="source/inside.parquet")
+    (tmp_path / "empty").mkdir()
+    assert ldiv.anonymize_files(source, tmp_path / "empty", QI, SENSITIVE, 3, engine=engine, algorithm="tp")
+    target = tmp_path / "one.parquet"
+    target.write_bytes(b"before")
+    with pytest.raises(ldiv.NotEligibleError):
+        ldiv.anonymize_files(source, target, QI, SENSITIVE, 50, engine=engine)
+    assert target.read_bytes() == b"before"
+    assert ldiv.anonymize_files(source, target, QI, SENSITIVE, 3, engine=engine, algorithm="tp") and pq.read_table(target).num_rows == 300
+
+
+@pytest.mark.parametrize("column", ["age", "ill", "word"])
+def test_a_source_that_changes_between_count_and_apply(tmp_path, column, monkeypatch):
+    """Found by the files' stamps; and by counts and sums of hashes, should the stamps be as they were."""
+    from ldiv.engines import duckdb, sources
+
+    source = written(people(), tmp_path / "source")
+    real = duckdb.DuckDB.write
+
+    def meanwhile(self, *given):
+        part = pq.read_table(source / "part-1.parquet")
+        at = part.schema.names.index(column)
+        values = part.column(column).to_pylist()
+        values[0] = next(x for x in values if x not in (None, values[0]))
+        pq.write_table(part.set_column(at, part.schema.field(at), pa.array(values, part.schema.types[at])), source / "part-1.parquet")
+        return real(self, *given)
+
+    monkeypatch.setattr(duckdb.DuckDB, "write", meanwhile)
+    refused(tmp_path, source, "source changed")
+    written(people(), tmp_path / "source")
+    monkeypatch.setattr(sources.Sources, "stamp", lambda self: ())
+    refused(tmp_path, source, "written more or less often|not what they were", error=ldiv.UnsafeReleaseError)
+
+
+def test_a_row_that_comes_or_goes(tmp_path, monkeypatch):
+    from ldiv.engines import duckdb, sources
+
+    source = written(people(), tmp_path / "source")
+    real = duckdb.DuckDB.write
+
+    def meanwhile(self, *given):
+        pq.write_table(pq.read_table(source / "part-1.parquet").slice(1), source / "part-1.parquet")
+        return real(self, *given)
+
+    monkeypatch.setattr(duckdb.DuckDB, "write", meanwhile)
+    monkeypatch.setattr(sources.Sources, "stamp", lambda self: ())
+    refused(tmp_path, source, "299 rows are written, 300 were read", error=ldiv.UnsafeReleaseError)
+
+
+def test_what_is_written_is_judged_and_not_what_was_meant(tmp_path, monkeypatch):
+    """Every fault in the written file is found: a value of another row, a star too few, a group that is not diverse, a value of another column."""
+    from ldiv.engines import duckdb
+
+    source = written(people(), tmp_path / "source")
+    real = duckdb.DuckDB.write
+
+    def spoiled(change):
+        def write(self, plan, folder, kind, file=None):
+            real(self, plan, folder, kind, file)
+            for path in sorted(folder.iterdir()):
+                pq.write_table(change(pq.read_table(path)), path)
+
+        return write
+
+    def put(name, value_of):
+        def change(table):
+            at = table.schema.names.index(name)
+            return table.set_column(at, table.schema.field(at), pa.array(value_of(table.column(name).to_pylist()), table.schema.types[at]))
+
+        return change
+
+    def swapped(values):
+        i, j = next((i, j) for i in range(len(values)) for j in range(i) if values[i] != values[j])
+        values[i], values[j] = values[j], values[i]
+        return values
+
+    changes = [
+        put("age", lambda v: [next(x for x in v if x not in ("*", v[0])), *v[1:]]),
+        put("age", lambda v: ["*" if k == v.index(next(x for x in v if x != "*")) else x for k, x in enumerate(v)]),
+        put("age", lambda v: ["99", *v[1:]]),
+        put("ill", swapped),
+        put("ill", lambda v: [v[0]] * len(v)),
+        put("word", lambda v: [*v[1:], "new"]),
+        put("id", lambda v: [v[0], v[0], *v[2:]]),
+        lambda table: table.slice(1),
+        lambda table: pa.concat_tables([table, table.slice(0, 1)]),
+    ]
+    for change in changes:
+        monkeypatch.setattr(duckdb.DuckDB, "write", spoiled(change))
+        refused(tmp_path, source, "withheld", error=ldiv.UnsafeReleaseError)
+
+
+def test_too_little_memory(tmp_path):
+    rows = 400_000
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {"age": rng.integers(0, 10**6, rows), "town": rng.integers(0, 10**6, rows), "born": np.arange(rows), "ill": rng.integers(0, 9, rows)}
+    )
+    source = written(table.append_column("text", pa.array([f"{x:0200d}" for x in range(rows)])), tmp_path / "source", parts=1)
+    from ldiv.engines import duckdb
+
+    least = duckdb.LEAST
+    duckdb.LEAST = 4 << 20
+    try:
+        refused(tmp_path, source, "too little memory", memory_limit="34MB", threads=2)
+    finally:
+        duckdb.LEAST = least
+    refused(tmp_path, source, "memory_limit must be", memory_limit="much")
+
+
+def test_what_engines_do_not_do_is_refused_by_name(tmp_path):
+    source = written(people(), tmp_path / "source")
+    refused(tmp_path, source, "unit= needs", unit="id")
+    refused(tmp_path, source, "engine must be one of", engine="oracle")
+    refused(tmp_path, source, "coarsens quasi-identifiers", coarsen={"id": ldiv.Bins(width=3)})
+    refused(tmp_path, tmp_path / "source" / "nothing.parquet", "no file")
+    with pytest.raises(ldiv.InputError, match="no column 'nobody'"):
+        ldiv.anonymize_files(source, tmp_path / "x.parquet", ["nobody"], "ill", 2, engine="duckdb")
+    odd = people().append_column("took", pa.array(np.arange(300).astype("timedelta64[s]")))
+    refused(tmp_path, written(odd, tmp_path / "odd"), "column 'took' of type duration")
+
+
+def test_auto_takes_memory_for_what_is_small(tmp_path):
+    source = written(people(), tmp_path / "source")
+    assert ldiv.anonymize_files(source, tmp_path / "a.parquet", QI, SENSITIVE, 3, algorithm="tp").engine == "memory"
+    small = ldiv.anonymize_files(source, tmp_path / "b.parquet", QI, SENSITIVE, 3, algorithm="tp", memory_limit=32 << 20)
+    assert small.engine == "memory"
+    from ldiv.engines import Sources, chosen
+
+    sources = Sources.of(source)
+    assert chosen("auto", sources, 4 * sources.bytes) == "memory" and chosen("auto", sources, 4 * sources.bytes - 4) == "duckdb"
+    assert os.path.getsize(tmp_path / "a.parquet")
