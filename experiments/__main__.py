@@ -7,7 +7,7 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 
-from experiments import claims, near, nodes, paper, report, sizes  # noqa: F401 (near, nodes and sizes fill FIGURES)
+from experiments import claims, near, nodes, paper, report, sizes, where  # noqa: F401 (they fill FIGURES)
 from experiments.export import export
 from experiments.figures import FIGURES, cells_of, draw
 from experiments.grid import FULL, QUICK, Scale

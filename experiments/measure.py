@@ -155,12 +155,11 @@ def nearness(cell: Cell) -> dict[str, Any]:
 
 
 def recoding(cell: Cell) -> dict[str, Any]:
-    """What is lost along the data set's hierarchies, in % of what all stars lose, and the bound on it; "stars" is the default with stars alone."""
+    """What is lost along the data set's hierarchies, in % of what all stars lose, and the bound on it."""
     started = time.perf_counter()
     data = microdata(cell.table).with_hierarchies(trees(cell.table.dataset, cell.table.attributes))
-    chosen = get("lagrangian" if cell.algorithm == "stars" else cell.algorithm)
-    nodes = {"nodes": True} if chosen.generalises and cell.algorithm != "stars" else {}
-    release = solve(data, cell.l, k=cell.k, algorithm=chosen.name, **nodes)
+    nodes = {"nodes": True} if get(cell.algorithm).generalises else {}
+    release = solve(data, cell.l, k=cell.k, algorithm=cell.algorithm, **nodes)
     took = time.perf_counter() - started
     whole, proof = max(release.n * release.d, 1), release.proof
     lost = (
@@ -207,6 +206,15 @@ def effort(cell: Cell) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def stages(cell: Cell) -> dict[str, Any]:
+    """The linear bound and what rounding makes of its multipliers, then the configuration bound and the release after neighbourhoods."""
+    contingency = microdata(cell.table).contingency
+    first, last = (
+        solve(contingency, cell.l, algorithm=cell.algorithm, effort=effort) for effort in (replace(EFFORTS["default"], prices=0, looks=0), "default")
+    )
+    return {"linear": first.certificate.bound, "rounded": first.stars, "bound": last.certificate.bound, "stars": last.stars}
+
+
 def course(cell: Cell) -> dict[str, Any]:
     """Stars and bound as the best effort goes on: whenever one of them has changed, wall seconds (a minute in all) beside them."""
     rows: list[dict[str, float]] = []
@@ -251,6 +259,7 @@ MEASURES = {
     "utility": utility,
     "effort": effort,
     "course": course,
+    "stages": stages,
     "coarsening": coarsening,
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 from ldiv.algorithms import get
 from ldiv.asking import DEFAULT_ALGORITHM, Asked
 from ldiv.constraints import compose
-from ldiv.engines import Sources, Written, run
+from ldiv.engines import Sources, Written, anonymize_frame, is_spark, run
 from ldiv.privacy.principles import Principle
 from ldiv.privacy.requirement import asked
 from ldiv.release.release import Release
@@ -48,8 +48,9 @@ def anonymize(
 
     Parameters
     ----------
-    frame : pandas or polars DataFrame, pyarrow Table, or dict of str to array
-        The microdata; never changed.
+    frame : pandas or polars DataFrame, pyarrow Table, dict of str to array, or Spark DataFrame
+        The microdata; never changed. Of a Spark DataFrame only the distinct combinations of quasi-identifiers and sensitive values are collected;
+        ``release.frame`` is a persisted DataFrame of the same session, its rows in an order of what is published, and there is no group of a row.
     qi : sequence of str
         Quasi-identifier columns: what an adversary may know.
     sensitive : str or sequence of str, optional
@@ -129,7 +130,7 @@ def anonymize(
     >>> ldiv.anonymize(table, qi=["Age"], k=2).stars
     2
     """
-    return Asked(
+    what = Asked(
         qi,
         sensitive,
         l,
@@ -149,7 +150,8 @@ def anonymize(
         star_is_null,
         unit,
         options,
-    ).anonymize(frame)
+    )
+    return anonymize_frame(what, frame) if is_spark(frame) else what.anonymize(frame)
 
 
 def anonymize_files(

@@ -105,14 +105,12 @@ class Asked:
             Hierarchies for an algorithm that publishes values and stars only.
         """
         trees = [column for column in self.hierarchies or {} if column not in (self.coarsen or {})]
-        nodes = {}
-        if trees and (self.solver.suppression or self.solver.generalises):
-            if not self.solver.generalises:
-                raise InputError(
-                    f"hierarchies: algorithm {self.algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose "
-                    f"one of {', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
-                )
-            nodes = {"nodes": True}
+        nodes = {"nodes": True} if trees and self.solver.generalises else {}
+        if trees and not nodes and self.solver.suppression:
+            raise InputError(
+                f"hierarchies: algorithm {self.algorithm!r} publishes values and stars only; publish columns on a level of theirs by coarsen=, or choose one of "
+                f"{', '.join(repr(name) for name, x in list_algorithms().items() if x.generalises or not x.suppression)}"
+            )
         return {**nodes, **self.options, "k": self.k, "seed": self.seed}
 
     def solve(self, tables: Sequence[Microdata], persons: Persons | None = None) -> Release:

@@ -1,3 +1,5 @@
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,34 @@ def shared(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"needs the real table {name}, not found in {SHARED}")
     return path
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """One session of Spark for all tests, started when the first of them asks for it; skipped where pyspark or Java is not there."""
+    sql = pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install 'ldiv[spark]'")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or newer")
+    folder = tmp_path_factory.mktemp("spark")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.sql.adaptive.enabled": "false",  # pure cost on small tables
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder),
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -XX:TieredStopAtLevel=1",  # less compiling: half the time of small queries
+    }
+    builder = sql.SparkSession.builder.master("local[2]").appName("ldiv tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
 
 
 @pytest.fixture

@@ -53,6 +53,39 @@ def test_what_is_said(source):
     assert again.code == 2 and "holds something already" in again.err
 
 
+def same_but(one, other, *names):
+    return [{k: v for k, v in json.loads(x.out).items() if k not in names} for x in (one, other)]
+
+
+def test_check_and_verify_by_an_engine(source):
+    """The same answers as in memory, of releases and of what is none."""
+    assert run("anonymize", "big", *ASK_PATIENTS, "-a", "cascade", "-o", "good.parquet").code == 0
+    good = pq.read_table("good.parquet")
+    at = good.schema.names.index("ill")
+    shuffled = np.random.default_rng(0).permutation(good.column("ill").to_numpy())
+    pq.write_table(good.set_column(at, "ill", pa.array(shuffled)), "swapped.parquet")
+    pq.write_table(good.slice(1), "short.parquet")
+    names = good.column("name").to_pylist()
+    pq.write_table(good.set_column(good.schema.names.index("name"), "name", pa.array([*names[1:], "x"])), "other.parquet")
+    ages = good.column("age").to_pylist()
+    k = next(k for k, x in enumerate(ages) if x != "*")
+    ages[k] = next(x for x in ages if x not in ("*", ages[k]))
+    pq.write_table(good.set_column(good.schema.names.index("age"), "age", pa.array(ages)), "untrue.parquet")
+    for released, code in (("good", 0), ("swapped", 1), ("short", 1), ("other", 1), ("untrue", 1)):
+        answers = [run("verify", "big", f"{released}.parquet", *ASK_PATIENTS, "--json", "--engine", engine) for engine in ("memory", "duckdb")]
+        assert [x.code for x in answers] == [code, code], (released, answers)
+        one, other = same_but(*answers, "faults", "in_order")
+        assert one == other
+    for file in ("good.parquet", "swapped.parquet", "big"):
+        answers = [run("check", file, *ASK_PATIENTS, "--json", "--engine", engine) for engine in ("memory", "duckdb")]
+        assert answers[0] == answers[1]
+    for words in (["check", "big"], ["verify", "big", "good.parquet"]):
+        done = run(*words, *ASK_PATIENTS, "--unit", "name", *DUCKDB)
+        assert done.code == 2 and "--unit" in done.err
+    trees = run("verify", "big", "good.parquet", *ASK_PATIENTS, *DUCKDB, "--hierarchy", "ill=x.csv")
+    assert trees.code == 2 and "'ill' is not a quasi-identifier" in trees.err
+
+
 def test_a_certificate_of_cells_is_one_of_rows(source):
     done = run(
         "anonymize", "big", *ASK_PATIENTS, "-a", "lagrangian", "-o", "d.parquet", *DUCKDB, "--certificate", "p.private.npz", "--weight", "age=3"
@@ -99,7 +132,7 @@ def start(*arguments, **how):
 
 def many(rows=300_000):
     rng = np.random.default_rng(0)
-    text = pa.array([f"{x:040d}" for x in rng.integers(0, 10**9, rows)])
+    text = pa.array([f"{x:x}" for x in rng.integers(0, 2**62, rows)])
     pq.write_table(
         pa.table({"age": rng.integers(0, 80, rows), "ward": rng.integers(0, 9, rows), "ill": rng.integers(0, 9, rows), "text": text}), "many.parquet"
     )

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 # From the ground up; what stands on one floor may import from those below it and from itself.
 FLOORS = [
     {"errors", "_version", "_kernels"}, {"arguments"}, {"table"}, {"datasets", "privacy"}, {"bounds"}, {"release"}, {"algorithms", "hardness"},
-    {"constraints", "utility"}, {"attacks", "asking"}, {"engines"}, {"api", "anatomy"}, {"tradeoff"}, {"report"}, {"cli"},
+    {"constraints", "utility"}, {"asking", "attacks"}, {"engines"}, {"api", "anatomy"}, {"tradeoff"}, {"report"}, {"cli"},
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(FLOORS) for name in names}
 # privacy.principles judges groups of a release while it is made; datasets make tables and report nothing.

@@ -8,7 +8,9 @@ import typer
 
 from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
-from ldiv.cli.options import Columns, Files, Hardness, Reading, Saying, Sensitive, Size, Whose
+from ldiv.cli.large import engine_of, sources_of
+from ldiv.cli.options import Columns, Files, Hardness, Reading, Saying, Scaling, Sensitive, Size, Whose
+from ldiv.engines import bytes_of_memory, check_files
 from ldiv.errors import InputError
 from ldiv.privacy.eligibility import CheckReport, check, max_l
 from ldiv.privacy.persons import persons_of
@@ -23,6 +25,7 @@ def check_command(
     columns: Columns,
     whose: Whose,
     reading: Reading,
+    scaling: Scaling,
     saying: Saying,
     l: Hardness = None,
     k: Size = 1,
@@ -33,9 +36,18 @@ def check_command(
         raise InputError(f"--limit {limit}: it must be 0 or more")
     l, k = asked(bool(columns.sensitive), l, k)
     source = Source(file, reading, columns, Voice(saying.quiet))
-    source.read(typed=False)
-    source.require_unit(whose.unit)
-    reports = {name: check(source.table, source.qi, name, l, k=k, missing=source.missing, unit=whose.unit) for name in source.targets}
+    engine = engine_of(scaling, file, "", reading, ordinary=whose.unit is not None)
+    reports: dict[str | None, CheckReport]
+    if engine == "memory":
+        source.read(typed=False)
+        source.require_unit(whose.unit)
+        reports = {name: check(source.table, source.qi, name, l, k=k, missing=source.missing, unit=whose.unit) for name in source.targets}
+    else:
+        if whose.unit is not None:
+            raise InputError(f"--unit: use --engine memory, not {engine}")
+        parts = sources_of(file, reading)
+        memory = bytes_of_memory(scaling.memory_limit)
+        reports = check_files(parts, source.qi, source.sensitive, l, k, engine=engine, memory=memory, missing=source.missing)
     ok = all(reports.values())
     if saying.json:
         found = {name: _facts(report, limit) for name, report in reports.items()}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
+from ldiv.algorithms import get
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Saying, Scaling, Solving, Whose
@@ -16,7 +17,7 @@ from ldiv.errors import InputError
 from ldiv.release.release import Release
 from ldiv.table.files import Format, Outputs, descriptor
 
-__all__ = ["Job", "anonymize_large", "engine_of"]
+__all__ = ["Job", "anonymize_large", "engine_of", "sources_of"]
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,14 @@ class Job:
 def engine_of(scaling: Scaling, files: list[str], output: str, reading: Reading, ordinary: bool) -> str:
     """The engine that does it; `ordinary` is whether something is asked that only memory does."""
     sources = None
-    if scaling.engine == "auto" and (ordinary or descriptor(output, 1) is not None or find_spec("duckdb") is None):
+    if scaling.engine == "auto" and (ordinary or (output and descriptor(output, 1) is not None) or find_spec("duckdb") is None):
         return "memory"
     if scaling.engine == "auto":
         try:
             sources = sources_of(files, reading)
         except InputError:  # said by whoever reads it
             return "memory"
-    if sources is not None and output.endswith(("/", os.sep)):
+    if sources is not None and output and output.endswith(("/", os.sep)):
         return "duckdb"
     return chosen(scaling.engine, sources, bytes_of_memory(scaling.memory_limit)) if sources is not None else chosen(scaling.engine, None, 0)
 
@@ -64,7 +65,8 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     if job.publishing.keep_order:
         raise InputError(f"--keep-order: engine {engine!r} writes rows in an order of its own; leave it out, or use --engine memory")
     source = Source(job.files, job.reading, job.columns, voice)
-    request = Request(source, job.asking, job.solving, [job.algorithm], job.whose)
+    solving = job.solving if "threads" in get(job.algorithm).options else replace(job.solving, threads=None)  # the engine takes them in any case
+    request = Request(source, job.asking, solving, [job.algorithm], job.whose)
     sources = sources_of(job.files, job.reading)
     shape = Format(sources.kind)
     text = sources.is_text
@@ -82,9 +84,8 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
             return request.asked(job.l, job.k, job.algorithm, progress, job.publishing)
 
         def beside(release: Release) -> None:
-            bound = bound_of(release)
-            if proof is not None and bound is not None:
-                keep_certificate(bound, proof.staged, release, source, request)
+            if proof is not None:
+                keep_certificate(bound_of(release), proof.staged, release, source, request)
 
         first = request.asked(job.l, job.k, job.algorithm, None, job.publishing)
         written = run(

@@ -7,13 +7,24 @@ from typing import Any
 
 from ldiv.bounds import Certificate, save_certificate
 from ldiv.cli.job import Request, Source
+from ldiv.errors import InputError
 from ldiv.release.release import Release
 
 __all__ = ["bound_of", "facts", "keep_certificate"]
 
 
-def keep_certificate(bound: Certificate, path: Path, release: Release, source: Source, request: Request) -> None:
-    """The proof, with what it is about."""
+def keep_certificate(bound: Certificate | None, path: Path, release: Release, source: Source, request: Request) -> None:
+    """The proof, with what it is about.
+
+    Raises
+    ------
+    InputError
+        Nothing was proven.
+    """
+    if bound is None:
+        raise InputError(
+            "--certificate: nothing was proven of this release along hierarchies; leave --effort fast out, or take --algorithm lagrangian"
+        )
     save_certificate(
         bound,
         path,

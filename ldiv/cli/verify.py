@@ -9,11 +9,13 @@ import typer
 
 from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
-from ldiv.cli.options import Columns, File, Hardness, Reading, Saying, Size, Whose
-from ldiv.cli.words import hierarchy_of, pairs
+from ldiv.cli.large import engine_of, sources_of
+from ldiv.cli.options import Columns, File, Hardness, Reading, Saying, Scaling, Size, Whose
+from ldiv.cli.words import hierarchy_of, pairs, size_of
+from ldiv.engines import bytes_of_memory, verify_files
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import asked
-from ldiv.privacy.verify import verify
+from ldiv.privacy.verify import Verdict, verify
 from ldiv.table.files import Format, format_of_name
 
 __all__ = ["verify_command"]
@@ -35,6 +37,7 @@ def verify_command(
     columns: Columns,
     whose: Whose,
     reading: Reading,
+    scaling: Scaling,
     saying: Saying,
     l: Hardness = None,
     k: Size = 1,
@@ -51,19 +54,11 @@ def verify_command(
     if (reading.missing_qi, reading.missing_sensitive) != ("value", "error"):
         raise InputError("--missing-qi and --missing-sensitive do not apply: a missing value is compared like any other")
     l, k = asked(bool(columns.sensitive), l, k)
-    voice = Voice(saying.quiet)
-    before = Source([source], reading, columns, voice, others=[released])
-    before.read(writes_text=True, typed=False)
-    after = Source([released], _of_release(reading, before.opened.format, released), columns, voice, others=[source])
-    after.read(writes_text=before.opened.format.is_text, typed=False)
-    before.require_unit(whose.unit)
-    trees = {}
-    for name, path in pairs(hierarchy, "--hierarchy", before.table.column_names).items():
-        before.require(name, "--hierarchy")
-        if name not in before.qi:
-            raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, before.qi))}")
-        trees[name] = hierarchy_of(path, name, before.limit)
-    verdict = verify(before.table, after.table, before.qi, before.sensitive or None, l, k=k, star=star, hierarchies=trees, unit=whose.unit)
+    engine = engine_of(scaling, [source, released], "", reading, ordinary=whose.unit is not None)
+    if engine == "memory":
+        verdict = _in_memory(source, released, columns, whose, reading, saying, l, k, star, hierarchy)
+    else:
+        verdict = _by_engine(engine, scaling, source, released, columns, whose, reading, l, k, star, hierarchy)
     if saying.json:
         facts: dict[str, Any] = {
             name: getattr(verdict, name)
@@ -89,3 +84,59 @@ def verify_command(
         out(shown(str(verdict), 2000))
     if not verdict:
         raise typer.Exit(1)
+
+
+def _in_memory(
+    source: str,
+    released: str,
+    columns: Columns,
+    whose: Whose,
+    reading: Reading,
+    saying: Saying,
+    l: int,
+    k: int,
+    star: str,
+    hierarchy: list[str] | None,
+) -> Verdict:
+    """Row by row."""
+    voice = Voice(saying.quiet)
+    before = Source([source], reading, columns, voice, others=[released])
+    before.read(writes_text=True, typed=False)
+    after = Source([released], _of_release(reading, before.opened.format, released), columns, voice, others=[source])
+    after.read(writes_text=before.opened.format.is_text, typed=False)
+    before.require_unit(whose.unit)
+    trees = {}
+    for name, path in pairs(hierarchy, "--hierarchy", before.table.column_names).items():
+        before.require(name, "--hierarchy")
+        if name not in before.qi:
+            raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, before.qi))}")
+        trees[name] = hierarchy_of(path, name, before.limit)
+    return verify(before.table, after.table, before.qi, before.sensitive or None, l, k=k, star=star, hierarchies=trees, unit=whose.unit)
+
+
+def _by_engine(
+    engine: str,
+    scaling: Scaling,
+    source: str,
+    released: str,
+    columns: Columns,
+    whose: Whose,
+    reading: Reading,
+    l: int,
+    k: int,
+    star: str,
+    hierarchy: list[str] | None,
+) -> Verdict:
+    """By what an engine counts."""
+    if whose.unit is not None:
+        raise InputError(f"--unit: use --engine memory, not {engine}")
+    before = sources_of([source], reading)
+    after = sources_of([released], _of_release(reading, Format(before.kind), released))
+    trees = {}
+    for name, path in pairs(hierarchy, "--hierarchy", list(before.columns)).items():
+        if name not in columns.qi:
+            raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, columns.qi))}")
+        trees[name] = hierarchy_of(path, name, size_of(reading.unpack_limit))
+    memory = bytes_of_memory(scaling.memory_limit)
+    targets = list(columns.sensitive or [])
+    return verify_files(before, after, columns.qi, targets, l, k, engine=engine, memory=memory, star=star, hierarchies=trees)

@@ -4,7 +4,10 @@ An engine counts the combinations of values, writes the release by a plan that s
 work on the cells in between, so that each makes the same release on every engine.
 """
 
+from ldiv.engines.checking import check_files, verify_files
 from ldiv.engines.files import ENGINES, Written, bytes_of_memory, chosen, run
+from ldiv.engines.frames import anonymize_frame
 from ldiv.engines.sources import Sources
+from ldiv.engines.spark import is_spark
 
-__all__ = ["ENGINES", "Sources", "Written", "bytes_of_memory", "chosen", "run"]
+__all__ = ["ENGINES", "Sources", "Written", "anonymize_frame", "bytes_of_memory", "check_files", "chosen", "is_spark", "run", "verify_files"]

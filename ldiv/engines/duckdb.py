@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query
@@ -21,7 +22,7 @@ from ldiv.errors import InputError
 
 __all__ = ["DuckDB"]
 
-SHARE = 0.6  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
+SHARE = 0.5  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
 LEAST = 96 << 20
 GROUP_ROWS = 122_880  # of a row group, DuckDB's own default
 
@@ -83,19 +84,14 @@ class DuckDB:
         """Every combination of keys there is; it stays here, numbered, for the plan to refer to."""
         hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
         self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS {count_query(DUCKDB, self.table, keys, hashed)}")
-        self.keys = list(keys)
-        counts, self.numbers = self._counts("SELECT *, rowid FROM combinations", len(keys))
-        return counts
+        self.counted, self.numbers = self._counts("SELECT *, rowid FROM combinations", len(keys))
+        return self.counted
 
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
         """Write the release: into one file of the folder, or into several."""
-        self._place(plan)
         types = self._types()
-        floats = [name for name in plan.qi if types[name] in ("FLOAT", "DOUBLE")]
-        rows = numbered_query(DUCKDB, self.table, '"ldiv plan"', plan, self.sources.columns)
-        published = release_query(DUCKDB, rows, plan, floats)
-        # The order depends on what is published and on nothing else: that of the source would give away what neighbours have.
-        ordered = f"SELECT * FROM ({published}) ORDER BY hash({DUCKDB.names(plan.columns)})"
+        packing = Packing.of(plan, self.counted, types, self._words)
+        ordered = self._packed(plan, packing) if packing is not None else self._by_columns(plan, types)
         if kind == "parquet":
             how = "FORMAT parquet, COMPRESSION zstd"
         else:
@@ -128,26 +124,53 @@ class DuckDB:
     def _types(self) -> dict[str, str]:
         return {name: kind for name, kind, *_ in self.run(f"DESCRIBE SELECT * FROM {self.table}").fetchall()}
 
-    def _place(self, plan: Plan) -> None:
-        """The tables of a plan, with keys of the source's own types."""
-        self.published = plan.columns
+    def _packed(self, plan: Plan, packing: Packing) -> str:
+        """What is published and in which order, with all named columns as one number."""
+        self._number(plan)
+        key = DUCKDB.name("ldiv key")
+        self._plan(f"{packing.encoded} AS {key}")
+        self._take("ldiv forms", packing.forms())
+        others = "".join(f", {DUCKDB.name(name)}" for name in plan.rest)
+        packed = f"(SELECT {packing.encoded} AS {key}{others} FROM {self.table})"
+        rows = numbered_query(DUCKDB, packed, '"ldiv plan"', plan, ["ldiv key", *plan.rest], f"t.{key} = p.{key}")
+        return packing.query(rows, plan, plan.rest)
+
+    def _by_columns(self, plan: Plan, types: dict[str, str]) -> str:
+        """The same with the columns side by side, whatever they hold and whatever is shown for them."""
         named = [*plan.qi, *plan.targets]
+        self._number(plan)
+        for at, name in enumerate(named):
+            if plan.shown[name].how == "lookup":
+                self.run(
+                    f'CREATE TEMP TABLE "ldiv texts {at}" AS SELECT DISTINCT c.{DUCKDB.name(name)} AS own, n."ldiv text {at}" AS shown '
+                    'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
+                )
+        self._plan(DUCKDB.names(named, "c."))
+        self._take("ldiv forms", forms_of(plan))
+        rows = numbered_query(DUCKDB, self.table, '"ldiv plan"', plan, [*named, *plan.rest], DUCKDB.joined(named, "t", "p"))
+        floats = [name for name in plan.qi if types[name] in ("FLOAT", "DOUBLE")]
+        groups = f"hash({DUCKDB.names([name for name in plan.columns if name in named])})"
+        return f"SELECT * FROM ({release_query(DUCKDB, rows, plan, floats)}) ORDER BY {groups}, hash({DUCKDB.names(plan.columns)})"
+
+    def _number(self, plan: Plan) -> None:
+        """What the plan says of each combination, by its number."""
+        self.published = plan.columns
         self._take("ldiv numbers", plan_of(plan, self.numbers))
-        own = DUCKDB.names(named, "c.")
-        looked_up = [at for at, name in enumerate(named) if plan.shown[name].how == "lookup"]
-        for at in looked_up:
-            self.run(
-                f'CREATE TEMP TABLE "ldiv texts {at}" AS SELECT DISTINCT c.{DUCKDB.name(named[at])} AS own, n."ldiv text {at}" AS shown '
-                'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
-            )
+        self._take("ldiv pieces", pieces_of(plan))
+
+    def _plan(self, keys: str) -> None:
+        """The plan by keys, of the source's own types."""
         self.run(
-            f'CREATE TEMP TABLE "ldiv plan" AS SELECT {own}, n."ldiv form", n."ldiv cell" '
-            'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
+            f'CREATE TEMP TABLE "ldiv plan" AS SELECT {keys}, n."ldiv form", n."ldiv cell" FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
         )
         self.run('DROP TABLE "ldiv numbers"')
         self.run("DROP TABLE combinations")
-        self._take("ldiv pieces", pieces_of(plan))
-        self._take("ldiv forms", forms_of(plan))
+
+    def _words(self, name: str, values: Any) -> str:
+        """A type whose values are these texts."""
+        kind = DUCKDB.name(f"ldiv words of {name}")
+        self.run(f"CREATE TYPE {kind} AS ENUM ({', '.join(map(DUCKDB.string, values.to_pylist()))})")
+        return kind
 
     def _take(self, name: str, table: Any) -> None:
         with self.errors():

@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from ldiv.arguments import THREADS, Choice, shown
-from ldiv.asking import Asked, solved
-from ldiv.engines.duckdb import DuckDB
+from ldiv.asking import Asked
+from ldiv.engines.cells import columns_of, judged, planned_cells
+from ldiv.engines.checking import opened
 from ldiv.engines.memory import held, write_held
-from ldiv.engines.plan import Counts, Plan, planned
 from ldiv.engines.sources import Sources
 from ldiv.engines.target import Place, placed
-from ldiv.engines.verdict import judge, require
+from ldiv.engines.verdict import require
 from ldiv.errors import InputError
 from ldiv.privacy.verify import Verdict
 from ldiv.release.release import Release
-from ldiv.table.counted import Counted
 from ldiv.table.files import require_distinct_missing
-from ldiv.table.frames import named, open_frame
 
 __all__ = ["ENGINE", "ENGINES", "Written", "bytes_of_memory", "chosen", "run"]
 
@@ -135,7 +133,7 @@ def run(
         else:
             folder = Path(spill) if spill is not None else place.folder.parent
             _refuse(sources, asked)
-            with _open(engine, sources, memory, threads, folder, session) as worker:
+            with opened(engine, sources, memory, threads, folder, session) as worker:
                 release, verdict = _counted(worker, sources, asked, place, adapt, say, clock, target)
         if sources.stamp() != stamp:
             raise InputError("the source changed while it was read; nothing was written")
@@ -156,7 +154,7 @@ def _counted(
     target: Any,
 ) -> tuple[Release, Verdict]:
     """Counted, solved on cells, written, and counted again from what was written."""
-    qi, targets, rest = _columns(sources, asked)
+    qi, targets, rest = columns_of(sources.columns, asked)
     marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
     to_text = place.kind != "parquet"
     say(f"counting {len(sources.files):,} files")
@@ -168,13 +166,14 @@ def _counted(
         require_distinct_missing(counts.table, [*qi, *targets], sources.na)
     say(f"anonymizing {counts.total:,} rows in {len(counts.rows):,} combinations with {asked.algorithm}")
     with clock("solve"):
-        release, plan = _solve(asked, counts, sources, targets, to_text)
+        release, plan = planned_cells(asked, counts, sources.columns, targets, to_text)
     say(f"writing {os.fspath(target)}")
     with clock("write"):
         worker.write(plan, place.folder, place.kind, place.file)
     say("reading what was written")
     with clock("verify"):
-        return release, _judge(worker, place, asked, counts, release, plan, marked)
+        after = worker.reread(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
+        return release, judged(after, asked, counts, release, plan, sources.columns, sources.na if to_text else None)
 
 
 class _Clock:
@@ -194,22 +193,9 @@ class _Clock:
         self.seconds[self.name] = time.perf_counter() - self.begun
 
 
-def _open(engine: str, sources: Sources, memory: int, threads: int | None, spill: Path, session: Any) -> Any:
-    if engine == "duckdb":
-        return DuckDB(sources, memory, threads, spill)
-    raise InputError(f"engine {engine!r} writes no files by itself")
-
-
-def _columns(sources: Sources, asked: Asked) -> tuple[list[str], list[str], list[str]]:
-    """Quasi-identifiers, sensitive columns, and those that are published as they are."""
-    qi, targets, drop = named(asked.qi, sources.columns, "qi"), asked.targets(sources.columns), named(asked.drop, sources.columns, "drop")
-    rest = [] if asked.only_named else [x for x in sources.columns if x not in qi and x not in targets and x not in drop]
-    return qi, targets, rest
-
-
 def _refuse(sources: Sources, asked: Asked) -> None:
     """What an engine cannot do, said before it reads anything."""
-    qi, targets, rest = _columns(sources, asked)
+    qi, targets, rest = columns_of(sources.columns, asked)
     sources.require([*qi, *targets])
     if asked.unit is not None:
         raise InputError("unit= needs the rows of each person together: use engine='memory'")
@@ -232,35 +218,3 @@ def _refuse(sources: Sources, asked: Asked) -> None:
             raise InputError(
                 f"column {name!r} of type {kind} would not come back from an engine as it is: turn it into text, drop= it, or use engine='memory'"
             )
-
-
-def _solve(asked: Asked, counts: Counts, sources: Sources, targets: list[str], to_text: bool) -> tuple[Release, Plan]:
-    original = open_frame(counts.table)
-    source = asked.coarsened(original, counts.rows)
-    tables = [asked.microdata(source, name, counts.rows) for name in targets] or [asked.microdata(source, None, counts.rows)]
-    release = asked.solve(tables)
-    data = solved(tables)
-    assert isinstance(data, Counted)
-    return release, planned(asked, counts, sources.columns, source, data, release, targets, to_text)
-
-
-def _judge(worker: Any, place: Place, asked: Asked, counts: Counts, release: Release, plan: Plan, marked: Sequence[str]) -> Verdict:
-    after = worker.reread(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
-    orders = {x.name: x.labels for x in release.contingency.domains if x.ordered and x.labels and isinstance(x.labels[0], str)}
-    return judge(
-        counts,
-        after,
-        plan.qi,
-        plan.targets,
-        release.l,
-        release.k,
-        asked.star,
-        asked.hierarchies or {},
-        orders,
-        plan.claims,
-        plan.cell_of,
-        plan.looked_up(),
-        plan.replaced(),
-        plan.rest,
-        [name for name in worker.sources.columns if name not in plan.columns],
-    )

@@ -11,6 +11,7 @@ from ldiv.engines.sources import Sources
 from ldiv.engines.target import Place
 from ldiv.errors import InputError
 from ldiv.privacy.verify import Verdict, verify
+from ldiv.release.publish import texts_above
 from ldiv.release.release import Release
 from ldiv.table.files import open_table, read_table, require_distinct_missing, write_table
 
@@ -47,6 +48,7 @@ def write_held(sources: Sources, table: Any, names: Any, asked: Asked, place: Pl
     shown = None if names is None or not is_text else [name for name in names if name not in publication.dropped]
     delimiter = sources.delimiter if sources.is_text and is_text else None
     written = read_table(path, delimiter=delimiter, names=shown, na=sources.na if is_text else None, unpack_limit=UNBOUNDED)
+    trees, orders = texts_above(release.contingency.domains, asked.hierarchies)
     verdict = verify(
         table,
         written,
@@ -55,7 +57,8 @@ def write_held(sources: Sources, table: Any, names: Any, asked: Asked, place: Pl
         release.l,
         k=release.k,
         star=asked.star,
-        hierarchies=asked.hierarchies,
+        hierarchies=trees,
+        orders=orders,
         rows=np.arange(release.n) if publication.rows is None else publication.rows,
         unit=asked.unit,
     )

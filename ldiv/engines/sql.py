@@ -60,23 +60,38 @@ def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequenc
     )
 
 
-def numbered_query(dialect: Dialect, table: str, plan_table: str, plan: Plan, every: Sequence[str]) -> str:
+def numbered_query(
+    dialect: Dialect, table: str, plan_table: str, plan: Plan, every: Sequence[str], match: str, *, buckets: bool = False, hint: str = ""
+) -> str:
     """Rows with the form that each takes: by an equi-join where all rows of a cell take one, by their number in it where a cell is split.
 
     Numbers follow a keyed digest of the whole row: rows alike in everything are interchangeable, which of the others is starred depends on the salt.
+    With `buckets` the rows of a cell are numbered by the first letters of the digest side by side, each bucket from where those before it end: the numbers
+    are the same, and no task has a whole cell to sort.
+
+    Parameters
+    ----------
+    every : sequence of str
+        The columns of a row.
+    match : str
+        When a row ``t`` is one of a combination ``p`` of the plan.
     """
-    keys = [*plan.qi, *plan.targets]
-    form, cell = dialect.name("ldiv form"), dialect.name("ldiv cell")
+    form, cell, number, digest = (dialect.name(f"ldiv {x}") for x in ("form", "cell", "number", "digest"))
     own = dialect.names(every, "t.")
-    whole = f"SELECT {own}, p.{form} FROM {table} t JOIN {plan_table} p ON {dialect.joined(keys, 't', 'p')} WHERE p.{form} >= 0"
+    joined = f"{table} t JOIN {plan_table} p ON {match}"
+    whole = f"SELECT {hint}{own}, p.{form} FROM {joined} WHERE p.{form} >= 0"
     if not plan.splits:
         return whole
-    number = dialect.name("ldiv number")
-    digest = f"md5(concat({dialect.string(plan.salt)}, {dialect.as_text(f'{dialect.hash}({own})')}))"
-    ranked = (
-        f"SELECT {own}, p.{cell}, row_number() OVER (PARTITION BY p.{cell} ORDER BY {digest}) - 1 AS {number} "
-        f"FROM {table} t JOIN {plan_table} p ON {dialect.joined(keys, 't', 'p')} WHERE p.{form} < 0"
-    )
+    keyed = f"md5(concat({dialect.string(plan.salt)}, {dialect.as_text(f'{dialect.hash}({own})')}))"
+    split = f"SELECT {hint}{own}, p.{cell}, {keyed} AS {digest} FROM {joined} WHERE p.{form} < 0"
+    if not buckets:
+        ranked = f"SELECT t.*, row_number() OVER (PARTITION BY t.{cell} ORDER BY t.{digest}) - 1 AS {number} FROM ({split}) t"
+    else:
+        first = f"substr({digest}, 1, 2)"
+        sizes = f"SELECT {cell}, {first} AS bucket, count(*) AS n FROM ({split}) t GROUP BY {cell}, {first}"
+        before = f"SELECT {cell}, bucket, sum(n) OVER (PARTITION BY {cell} ORDER BY bucket) - n AS before FROM ({sizes}) t"
+        inside = f"SELECT t.*, {first} AS bucket, row_number() OVER (PARTITION BY {cell}, {first} ORDER BY {digest}) - 1 AS inside FROM ({split}) t"
+        ranked = f"SELECT {own}, t.{cell}, t.inside + b.before AS {number} FROM ({inside}) t JOIN ({before}) b ON t.{cell} = b.{cell} AND t.bucket = b.bucket"
     pieces = dialect.name("ldiv pieces")
     return (
         f"{whole} UNION ALL SELECT {own}, q.{form} FROM ({ranked}) t JOIN {pieces} q "

@@ -15,7 +15,7 @@ from ldiv.privacy.verify.published import PublishedColumn, encode_published
 from ldiv.privacy.verify.recoding import Recoding
 from ldiv.table.text import merge_alike
 
-__all__ = ["judge"]
+__all__ = ["group_faults", "judge", "require"]
 
 MODULUS = np.uint64((1 << 62) - 1)
 
@@ -28,9 +28,6 @@ class _Counted:
         self.column: dict[str, PublishedColumn] = {}
         for name in table.column_names:
             self.column[name] = encode_published(table.column(name))
-
-    def key(self, columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        return _joint(columns, len(self.rows))
 
 
 def _joint(columns: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
@@ -63,6 +60,7 @@ def judge(
     replaced: Mapping[str, Mapping[int, str | None]],
     unchanged: Sequence[str] = (),
     dropped: Sequence[str] = (),
+    na: str | None = None,
 ) -> Verdict:
     """Whether what was written is a truthful, l-diverse release of what was read.
 
@@ -88,6 +86,8 @@ def judge(
         Where values of a column are shown as other texts, these, and which of them each combination shows.
     replaced : mapping of mappings
         What forms show in place of the values of a quasi-identifier.
+    na : str, optional
+        The text that is a missing value in what was written.
     """
     source, released = _Counted(before.table, before.rows, before.mark), _Counted(after.table, after.rows, after.mark)
     faults: list[str] = []
@@ -102,13 +102,13 @@ def judge(
         mine, theirs = source.column[name], released.column[name]
         mine.order = orders.get(name)
         recoding = Recoding(mine, theirs, star, trees.get(name), name)
-        place = _places(theirs.values)
-        stays = np.array([place.get(_key(text), -1) for text in _shown(mine, texts.get(name))] or [-1], dtype=np.int64)
+        place = _places(theirs.values, na)
+        stays = np.array([place.get(_key(text, na), -1) for text in _shown(mine, texts.get(name))] or [-1], dtype=np.int64)
         code = stays[mine.codes[combination]]
         given = replaced[name]
         if given:
             instead = np.full(max(int(form.max(initial=0)), *given) + 1, -2, dtype=np.int64)
-            instead[list(given)] = [place.get(_key(text), -1) for text in given.values()]
+            instead[list(given)] = [place.get(_key(text, na), -1) for text in given.values()]
             code = np.where(instead[form] > -2, instead[form], code)
             is_star = np.append(recoding.is_star[: len(theirs.values)], False)  # of code -1
             stars[name] = int(rows[(instead[form] > -2) & is_star[code]].sum())
@@ -122,7 +122,6 @@ def judge(
         there.append(code)
         here.append(theirs.codes)
         stars.setdefault(name, 0)
-    judged: list[tuple[str, NDArray[np.int64], PublishedColumn]] = []
     for name in targets:
         mine, theirs = source.column[name], released.column[name]
         shown = _shown(mine, texts.get(name))
@@ -131,9 +130,9 @@ def judge(
         faults += _interchangeable(first[mine.codes], cell_of, name)
         there.append(first[mine.codes[combination]])
         here.append(second[theirs.codes])
-        judged.append((name, second[theirs.codes], theirs))
     faults += _balanced(source, released, said, cell_of, there, here)
-    groups, smallest, largest, found = _groups(released, [released.column[name].codes for name in qi], judged, l, k)
+    whose = [(name, released.column[name]) for name in targets]
+    groups, smallest, largest, found = group_faults(released.rows, [released.column[name] for name in qi], whose, l, k)
     faults += found
     return Verdict(
         faults[:20], list(qi), list(targets), list(unchanged), list(dropped), m, groups, l, k, largest if targets else 0, smallest, stars, False
@@ -150,19 +149,19 @@ def _shown(column: PublishedColumn, texts: tuple[Sequence[str | None], NDArray[n
     return [text[code[k]] if k >= 0 else None for k in some]
 
 
-def _key(value: Any) -> str | None:
+def _key(value: Any, na: str | None) -> str | None:
     if missing(value):
-        return None
+        return na
     if isinstance(value, (float, np.floating)):
         value = value + type(value)(0)
     return text_of_cell(value)
 
 
-def _places(values: Sequence[Any]) -> dict[str | None, int]:
-    """Where each value stands; empty text and a missing one are two here."""
+def _places(values: Sequence[Any], na: str | None) -> dict[str | None, int]:
+    """Where each value stands; missing values and other texts are two, but for the text that means a missing one."""
     found: dict[str | None, int] = {}
     for code, value in enumerate(values):
-        found.setdefault(_key(value), code)
+        found.setdefault(_key(value, na), code)
     return found
 
 
@@ -221,21 +220,22 @@ def _balanced(
     return faults
 
 
-def _groups(
-    released: _Counted, qi: list[NDArray[np.int64]], judged: list[tuple[str, NDArray[np.int64], PublishedColumn]], l: int, k: int
+def group_faults(
+    rows: NDArray[np.int64], qi: Sequence[PublishedColumn], targets: Sequence[tuple[str, PublishedColumn]], l: int, k: int
 ) -> tuple[int, int, int, list[str]]:
-    """QI-groups, the least size, the largest l that holds, and what is wrong with them."""
-    if not len(released.rows):
+    """QI-groups, the least size, the largest l that holds, and what is wrong with them; of combinations with `rows` rows each."""
+    if not len(rows):
         return 0, 0, 0, []
-    group = np.unique(released.key(qi), return_inverse=True)[1].ravel()
+    group = np.unique(_joint([column.codes for column in qi], len(rows)), return_inverse=True)[1].ravel()
     groups = int(group.max()) + 1
     size = np.zeros(groups, dtype=np.int64)
-    np.add.at(size, group, released.rows)
+    np.add.at(size, group, rows)
     largest, faults = int(size.max()), []
-    for name, value, column in judged:
+    for name, column in targets:
+        value = merge_alike(column.values).astype(np.int64)[column.codes]
         pair, inverse = np.unique(_joint([group, value], len(group)), return_inverse=True)
         count = np.zeros(len(pair), dtype=np.int64)
-        np.add.at(count, inverse.ravel(), released.rows)
+        np.add.at(count, inverse.ravel(), rows)
         of_pair = np.zeros(len(pair), dtype=np.int64)
         of_pair[inverse.ravel()] = group
         height = np.zeros(groups, dtype=np.int64)
@@ -245,8 +245,9 @@ def _groups(
         if len(bad):
             g = int(bad[0])
             row = int(np.flatnonzero((group == g) & (count[inverse.ravel()] == height[g]))[0])
+            where = ", ".join(shown_as(x.value_at(row)) for x in qi)
             faults.append(
-                f"{height[g]:,} of the {size[g]:,} rows of a group have {name}={shown_as(column.value_at(row))}, more than 1/{l}; "
+                f"{where}: {height[g]:,} of {size[g]:,} rows have {name}={shown_as(column.value_at(row))}, more than 1/{l}; "
                 f"{len(bad):,} groups are not {l}-diverse"
             )
     if int(size.min()) < k:

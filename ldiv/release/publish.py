@@ -16,10 +16,11 @@ from ldiv.privacy.verify import verify
 from ldiv.release.publication import Publication
 from ldiv.release.release import Release
 from ldiv.table.coarsening import is_of_the_values
+from ldiv.table.domain import Domain
 from ldiv.table.frames import Source
 from ldiv.table.text import is_missing, text_of
 
-__all__ = ["ORDERS", "publish"]
+__all__ = ["ORDERS", "publish", "texts_above"]
 
 ORDERS = ("keep", "random")
 
@@ -82,14 +83,7 @@ def publish(
         rows = np.random.default_rng(entropy).permutation(release.n)
     release = replace(release, star=star)
     frame = release.publish(source, rows, left_out, star_is_null)
-    # Of a hierarchy that was made from the values themselves the taxonomy says what its nodes hold.
-    trees, orders = {name: tree for name, tree in (hierarchies or {}).items() if not is_of_the_values(tree)}, {}
-    for domain in data.domains:
-        if domain.taxonomy is not None and domain.name not in trees:
-            tree = domain.taxonomy
-            trees[domain.name] = [[text_of(domain.label(code)), *(tree.text[node] for node in tree.path[code])] for code in range(domain.size)]
-        if domain.ordered and domain.labels and isinstance(domain.labels[0], str):
-            orders[domain.name] = domain.labels
+    trees, orders = texts_above(data.domains, hierarchies)
     unit = persons.name if persons is not None else None
     verdict = verify(
         original, frame, names, list(sensitive) or None, release.l, k=release.k, star=star, hierarchies=trees, orders=orders, rows=rows, unit=unit
@@ -127,3 +121,19 @@ def publish(
             stacklevel=5,
         )
     return replace(release, publication=publication)
+
+
+def texts_above(domains: Sequence[Domain], hierarchies: Mapping[Any, Any] | None) -> tuple[dict[Any, Any], dict[Any, Sequence[Any]]]:
+    """Which texts may stand in place of values of a column, and the order of texts that have one, for who verifies a release.
+
+    Of a hierarchy that was made from the values themselves the taxonomy says what its nodes hold.
+    """
+    trees: dict[Any, Any] = {name: tree for name, tree in (hierarchies or {}).items() if not is_of_the_values(tree)}
+    orders: dict[Any, Sequence[Any]] = {}
+    for domain in domains:
+        if domain.taxonomy is not None and domain.name not in trees:
+            tree = domain.taxonomy
+            trees[domain.name] = [[text_of(domain.label(code)), *(tree.text[node] for node in tree.path[code])] for code in range(domain.size)]
+        if domain.ordered and domain.labels and isinstance(domain.labels[0], str):
+            orders[domain.name] = domain.labels
+    return trees, orders

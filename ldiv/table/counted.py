@@ -51,8 +51,7 @@ class Counted(Microdata):
             raise InputError(f"a table may have at most 2**62 rows, not {together:,}")
         self.__dict__["rows"] = rows
 
-    def rows_of_values(self, attribute: int) -> NDArray[np.int64]:
-        """How many rows of the table have each code of an attribute."""
+    def rows_by_value(self, attribute: int) -> NDArray[np.int64]:
         return tally(np.ascontiguousarray(self.codes[:, attribute]), self.domains[attribute].size, self.rows)
 
     @cached_property

@@ -151,15 +151,14 @@ class Microdata:
 
         def grown(j: int, x: Domain) -> Domain:
             labels = [x.label(code) for code in range(x.size)]
-            return replace(
-                x, taxonomy=hierarchy_over(hierarchies[x.name], labels, self.rows_of_values(j), x.ordered, x.name).taxonomy(labels, x.name)
-            )
+            tree = hierarchy_over(hierarchies[x.name], labels, self.rows_by_value(j), x.ordered, x.name)
+            return replace(x, taxonomy=tree.taxonomy(labels, x.name))
 
         domains = tuple(grown(j, x) if x.name in hierarchies else x for j, x in enumerate(self.domains))
         return replace(self, domains=domains)
 
-    def rows_of_values(self, attribute: int) -> NDArray[np.int64]:
-        """How many rows have each code of an attribute."""
+    def rows_by_value(self, attribute: int) -> NDArray[np.int64]:
+        """How many rows have each value of a QI attribute."""
         return np.bincount(self.codes[:, attribute], minlength=self.domains[attribute].size)
 
     def head(self, n: int) -> Microdata:

@@ -15,7 +15,7 @@ from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
 from ldiv.algorithms.lagrangian.flow import Limit, solve
-from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, Neighbourhoods
+from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, TOGETHER, Neighbourhoods
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
 from ldiv.bounds.ascent import Ascent
@@ -34,6 +34,7 @@ WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked 
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 MORE_LOOKS, FEW = 4, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
 MORE_LOOKS_AT_NODES = 8  # rounding does less there
+OFTEN = 4  # cells for each look at the least: of a small table each cell is in many neighbourhoods soon
 NODES, CHECKS, PAIRS = 300, 600, 8_000  # of the search for a small table's optimum
 
 Progress = Callable[[str], None]
@@ -171,7 +172,10 @@ class Search:
         self.say("prices")
         if looks and self.open:
             most = MORE_LOOKS_AT_NODES if self.lattice.nodes else MORE_LOOKS
-            self._look_around(looks * min(most, max(1, len(problem.patterns) // FEW)), LARGEST if step < configuration.STEP else SIZE)
+            looks *= min(most, max(1, len(problem.patterns) // FEW))
+            if step == configuration.STEP:
+                looks = min(looks, max(TOGETHER, len(self.contingency.count) // OFTEN))
+            self._look_around(looks, LARGEST if step < configuration.STEP else SIZE)
 
     def _look_around(self, looks: int, largest: int) -> None:
         assert self.dual is not None and self.price is not None and self.support is not None

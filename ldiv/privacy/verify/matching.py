@@ -14,11 +14,11 @@ from ldiv.privacy.verify.recoding import Recoding
 MOST_PAIRS = 30_000_000  # candidate pairs of rows that a matching may look at
 
 
-def match_rows(rest: list[Recoding], qi: list[Recoding]) -> str | None:
+def match_rows(rest: list[Recoding], qi: list[Recoding], counts: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None) -> str | None:
     """None where every released row can be given a source row of its own, else what stands in the way.
 
     Rows alike are one kind; a fully visible kind can only be its own source; for the others a maximum flow from source kinds to released kinds
-    decides.
+    decides. With `counts`, how many rows stand behind each row of the source and of the release.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -44,8 +44,8 @@ def match_rows(rest: list[Recoding], qi: list[Recoding]) -> str | None:
         )
     a = np.column_stack([_ranked(left, right)[:n], *own])
     b = np.column_stack([_ranked(left, right)[n:], *shown])
-    kinds_a, count_a = np.unique(a, axis=0, return_counts=True)
-    kinds_b, count_b = np.unique(b, axis=0, return_counts=True)
+    kinds_a, count_a = _kinds(a, None if counts is None else counts[0])
+    kinds_b, count_b = _kinds(b, None if counts is None else counts[1])
     whole = (kinds_b[:, 1:] >= 0).all(axis=1)
     both, at = np.unique(np.concatenate([kinds_a, kinds_b[whole]]), axis=0, return_inverse=True)
     at = at.ravel()
@@ -87,6 +87,8 @@ def match_rows(rest: list[Recoding], qi: list[Recoding]) -> str | None:
         heads.append(head)
         tails.append(tail)
     head, tail = np.concatenate(heads), np.concatenate(tails)
+    if max(int(count_a.max(initial=0)), int(count_b.max(initial=0)), int(count_b.sum())) >= 1 << 31:
+        raise InputError("too many starred rows to match them: publish the rows in their order, or pass rows=")
     nodes = 2 + len(kinds_a) + len(kinds_b)
     sources, targets = np.arange(len(kinds_a)), np.arange(len(kinds_b))
     graph = csr_array(
@@ -102,6 +104,14 @@ def match_rows(rest: list[Recoding], qi: list[Recoding]) -> str | None:
     flow = maximum_flow(graph, 0, 1).flow_value
     total = int(count_b.sum())
     return None if flow == total else f"{total - int(flow):,} released rows find no source row of their own, in whatever order"
+
+
+def _kinds(rows: NDArray[np.int64], counts: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows, and how many there are of each."""
+    kinds, place = np.unique(rows, axis=0, return_inverse=True)
+    count = np.zeros(len(kinds), dtype=np.int64)
+    np.add.at(count, place.ravel(), 1 if counts is None else counts)
+    return kinds, count
 
 
 def _key(value: Any) -> Any:

@@ -1,0 +1,248 @@
+"""Spark: a table larger than a machine. A session is taken where there is one; a local one is made, and stopped afterwards, where there is none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldiv.engines.plan import Counts, Plan
+from ldiv.engines.sources import Sources
+from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query
+from ldiv.engines.tables import forms_of, pieces_of, plan_of
+from ldiv.errors import InputError
+
+__all__ = ["Spark", "is_spark", "session_of"]
+
+TASK = 5_000_000  # rows of one cell that a task sorts; those of larger ones are numbered in buckets
+GLOB, PLAIN = r"([\\\[\]{}*?])", r"\\\1"  # what Spark would take for a pattern in a name
+SENT = 20_000_000  # combinations up to which a plan goes to every executor
+
+
+def is_spark(frame: Any) -> bool:
+    """Whether that is a DataFrame of Spark, without importing it."""
+    return type(frame).__module__.startswith("pyspark.sql") and type(frame).__name__ == "DataFrame"
+
+
+@contextlib.contextmanager
+def session_of(given: Any, threads: int | None, memory: int, folder: Path) -> Iterator[Any]:
+    """The session to work in."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise InputError("engine 'spark' needs the package: pip install 'ldiv[spark]'") from error
+    found = given if given is not None else SparkSession.getActiveSession()
+    if found is not None:
+        yield found
+        return
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise InputError("engine 'spark' needs Java 17 or newer: install it, or set JAVA_HOME")
+    builder = SparkSession.builder.master(f"local[{threads or '*'}]").appName("ldiv")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": f"{max(memory >> 20, 512)}m",
+        "spark.driver.maxResultSize": "0",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / ".ldiv-warehouse"),
+        "spark.sql.shuffle.partitions": str(2 * (threads or os.cpu_count() or 1)),
+        "spark.sql.session.timeZone": "UTC",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        made = builder.getOrCreate()
+    except Exception as error:  # whatever Java says
+        raise InputError(f"a local session of Spark cannot be started: {_first(error)}") from error
+    made.sparkContext.setLogLevel("ERROR")
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+class Spark:
+    """The source as a view of a session; views of a plan are dropped at the end."""
+
+    name = "spark"
+
+    def __init__(self, session: Any, frame: Any, sources: Sources | None = None) -> None:
+        self.session, self.frame, self.sources = session, frame, sources
+        self.tag = uuid.uuid4().hex[:12]
+        self.views: list[str] = []
+        self.table = self._view("source", frame)
+
+    @classmethod
+    def of_files(cls, session: Any, sources: Sources) -> Spark:
+        with errors():
+            return cls(session, reading(session, sources.files, sources), sources)
+
+    def __enter__(self) -> Spark:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for view in self.views:
+            self.session.catalog.dropTempView(view)
+
+    def _view(self, name: str, frame: Any) -> str:
+        view = f"ldiv_{name.replace(' ', '_')}_{self.tag}"
+        frame.createOrReplaceTempView(view)
+        self.views.append(view)
+        return view
+
+    # -- the four methods ----------------------------------------------------------------------------------------------
+
+    def count(self, keys: Sequence[str], rest: Sequence[str], to_text: bool) -> Counts:
+        """Every combination of keys there is."""
+        hashed = [SPARK.as_text(SPARK.name(x)) if to_text else SPARK.name(x) for x in rest]
+        self.counted = self._counts(count_query(SPARK, self.table, keys, hashed), len(keys))
+        return self.counted
+
+    def published(self, plan: Plan) -> Any:
+        """The release as a DataFrame, which is computed when it is asked for."""
+        import pyarrow as pa
+
+        keys = self.counted.table
+        table = plan_of(plan, pa.array(np.arange(len(plan.form))))
+        send = [*keys.column_names, "ldiv form", "ldiv cell"]
+        whole = pa.table([*keys.columns, table.column("ldiv form"), table.column("ldiv cell")], names=send)
+        names = {
+            "ldiv plan": self._take("plan", whole),
+            "ldiv pieces": self._take("pieces", pieces_of(plan)),
+            "ldiv forms": self._take("forms", forms_of(plan)),
+        }
+        for at, name in enumerate([*plan.qi, *plan.targets]):
+            if plan.shown[name].how == "lookup":
+                pairs = pa.table({"own": keys.column(name), "shown": table.column(f"ldiv text {at}")})
+                names[f"ldiv texts {at}"] = self._take(f"texts {at}", pairs, distinct=True)
+        floats = [name for name, kind in self.frame.dtypes if kind in ("float", "double")]
+        cell, _, high, _ = plan.pieces
+        hint = "/*+ BROADCAST(p) */ " if len(plan.form) <= SENT else ""
+        every, match = [*plan.qi, *plan.targets, *plan.rest], SPARK.joined([*plan.qi, *plan.targets], "t", "p")
+        large = bool(len(cell) and high.max() > TASK)
+        rows = numbered_query(SPARK, self.table, names["ldiv plan"], plan, every, match, buckets=large, hint=hint)
+        query = release_query(SPARK, rows, plan, floats)
+        for name, view in names.items():
+            query = query.replace(SPARK.name(name), view)
+        return self.session.sql(query)
+
+    def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
+        """Write the release: into one file of the folder, or into several."""
+        assert self.sources is not None
+        with errors():
+            self.columns = plan.columns
+            frame = self.ordered(self.published(plan), plan, 1 if file is not None else None)
+            inside = folder / ".spark"
+            writer = frame.write.option("compression", "zstd" if kind == "parquet" else "none")
+            if kind != "parquet":
+                options = {"sep": separator(self.sources, kind), "header": str(self.sources.header).lower(), "quote": '"', "escape": '"'}
+                options |= {"nullValue": self.sources.na, "emptyValue": '""' if self.sources.na == "" else "", "lineSep": "\n"}
+                options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
+                writer = writer.options(**options)
+            writer.format("parquet" if kind == "parquet" else "csv").save(f"file://{inside.absolute()}")
+        parts = sorted(path for path in inside.iterdir() if path.name.startswith("part-"))
+        for number, part in enumerate(parts):
+            os.replace(part, folder / (file or f"part-{number:05d}.parquet"))
+        shutil.rmtree(inside)
+
+    def ordered(self, published: Any, plan: Plan, parts: int | None) -> Any:
+        """Rows in parts and in an order that depend on what is published and on nothing else."""
+        from pyspark.sql import functions as f
+
+        key = f.xxhash64(*(f.col(SPARK.name(name)) for name in plan.columns))
+        spread = published.repartition(1) if parts == 1 else published.repartition(*(f.col(SPARK.name(name)) for name in plan.columns))
+        return spread.sortWithinPartitions(key)
+
+    def reread(self, files: Sequence[str], kind: str, keys: Sequence[str], rest: Sequence[str]) -> Counts:
+        """Count what was written, as anyone would who reads it."""
+        assert self.sources is not None
+        with errors():
+            frame = reading(self.session, files, self.sources, kind=kind, columns=self.columns)
+        return self.recount(frame, keys, rest)
+
+    def recount(self, frame: Any, keys: Sequence[str], rest: Sequence[str]) -> Counts:
+        """Count a table that was published."""
+        names = ", ".join(SPARK.name(x) for x in keys)
+        hashed = f"pmod(xxhash64({', '.join(SPARK.name(x) for x in rest)}), {1 << 62})" if rest else "0"
+        mark = f"CAST(sum(CAST({hashed} AS DECIMAL(38, 0))) % {1 << 62} AS BIGINT)"
+        with errors():
+            view = self._view("written", frame)
+        return self._counts(f"SELECT {names}, count(*), {mark} FROM {view} GROUP BY {names}", len(keys))
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _counts(self, query: str, keys: int) -> Counts:
+        with errors():
+            found = self.session.sql(query).toArrow()
+        rows = found.column(keys).to_numpy().astype(np.int64)
+        return Counts(found.select(range(keys)), rows, found.column(keys + 1).to_numpy().astype(np.uint64))
+
+    def _take(self, name: str, table: Any, distinct: bool = False) -> str:
+        frame = self.session.createDataFrame(table)
+        return self._view(name, frame.distinct() if distinct else frame)
+
+
+def separator(sources: Sources, kind: str) -> str:
+    return sources.delimiter if sources.is_text else "\t" if kind == "tsv" else ","
+
+
+def reading(session: Any, files: Sequence[str], sources: Sources, kind: str | None = None, columns: Sequence[str] | None = None) -> Any:
+    """Files as Spark reads them: Parquet by its own types, text as it stands."""
+    uris = [f"file://{re.sub(GLOB, PLAIN, str(Path(name).absolute()))}" for name in files]
+    if (kind or sources.kind) == "parquet":
+        if columns is not None or not sources.hive:
+            return session.read.parquet(*uris)
+        from pyspark.sql import functions as f
+
+        parts = []
+        for name, uri in zip(files, uris, strict=True):  # folders named after values hold texts, as they stand there
+            part = session.read.parquet(uri)
+            for key in sources.hive:
+                value = next(word.partition("=")[2] for word in Path(name).parts if word.startswith(f"{key}="))
+                part = part.withColumn(key, f.lit(value))
+            parts.append(part)
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.union(part)
+        return whole
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    named = sources.columns if columns is None else columns
+    schema = StructType([StructField(name, StringType()) for name in named])
+    options = {"sep": separator(sources, kind or sources.kind), "header": str(sources.header).lower(), "quote": '"', "escape": '"'}
+    options |= {"nullValue": sources.na, "emptyValue": "" if sources.na else "\x00", "mode": "FAILFAST", "multiLine": "true", "enforceSchema": "true"}
+    options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "maxCharsPerColumn": "-1"}
+    return session.read.schema(schema).options(**options).csv(uris)
+
+
+@contextlib.contextmanager
+def errors() -> Iterator[None]:
+    """What Spark raises, in words for who asked."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        text = _first(error)
+        if "No space left" in str(error):
+            raise InputError(f"the disk is full; nothing was written ({text})") from error
+        if "OutOfMemoryError" in str(error):
+            raise InputError(f"too little memory for Spark; nothing was written: give its driver or executors more ({text})") from error
+        if type(error).__module__.startswith(("pyspark", "py4j")):
+            raise InputError(f"Spark cannot read or write this; nothing was written: {text}") from error
+        raise
+
+
+def _first(error: Exception) -> str:
+    """The first lines of what Java says, with its cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    cause = next((line for line in lines if line.startswith("Caused by:")), "")
+    head = next((line for line in lines if not line.startswith("An error occurred")), "no reason")
+    return " ".join(part for part in (head[:300], cause[:300]) if part)
