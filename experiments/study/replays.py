@@ -166,21 +166,20 @@ def arx_cube() -> Iterator[Replay]:
     frame, _ = arx_adult()
     source = "ARX, cell-suppression-benchmark (BenchmarkCube, 2018)"
     data = Microdata.from_frame(frame, SEVEN, "occupation", keep=False)
-    release = solve(data, 3, k=5, algorithm="auto")
+    release = solve(data, 3, k=5, algorithm="auto", effort="best", time_limit=60)
     mean = release.stars / (8 * release.n)  # over eight columns, the sensitive one losing nothing
     yield Replay(
         source, "mean loss of cells over eight columns", "0.09762", f"{mean:.5f}", "ours is better" if mean < 0.0976165 else "ours is worse",
-        "frequency 3-diversity (stronger than distinct) and k = 5, both inside the search",
+        f"frequency 3-diversity (stronger than distinct) and k = 5, both inside the search, effort best for a minute: {release.stars:,} stars where ARX has 23,554",
     )  # fmt: skip
     for name, published, workload in (
         ("points", 0.0, Workload.points(data, each=40, seed=0)),
         ("ranges", 0.4133476856835307, Workload.ranges(data, each=40, seed=0)),
     ):
         true = workload.answers(data)
-        theirs, expected = counted_as_arx(release, workload), workload.answers(release)
-        by_rule, by_share = median_error(true, theirs), median_error(true, expected)
+        by_rule, by_share = median_error(true, counted_as_arx(release, workload)), workload.errors(release).median
         yield Replay(
-            source, f"median relative error of {name} queries on all subsets of columns", f"{published:.4f}", f"{by_rule:.4f} by ARX's counting; {by_share:.4f} with stars spread evenly",
+            source, f"median relative error of {name} queries on all subsets of columns", f"{published:.4f}", f"{by_rule:.4f} by ARX's counting; {by_share:.4f} with stars spread evenly, of queries with an answer",
             "agrees" if by_rule == published else "ours is better" if by_rule < published else "ours is worse",
             "40 queries a subset instead of 1,000; a query whose true answer is 0 counts as infinitely wrong unless answered 0, as there",
         )  # fmt: skip
@@ -301,24 +300,39 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--only", nargs="*", default=list(REPLAYS), choices=list(REPLAYS))
     asked = parser.parse_args(arguments)
-    rows: list[dict[str, Any]] = []
+    rows = _kept(asked.out / "replays.csv", asked.only)
     for name in asked.only:
         replay, needs = REPLAYS[name]
         if needs is not None and not needs.is_file():
             print(f"{name} is left out: needs the real table {needs.name}", file=sys.stderr)
             continue
-        started = time.perf_counter()
-        rows += [{"replay": name, **asdict(found)} for found in replay()]
+        started, made = time.perf_counter(), provenance()
+        rows += [{"replay": name, **asdict(found), "commit": made["commit"], "date": made["date"]} for found in replay()]
         print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if not rows:
         return 1
-    made = provenance()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    with (asked.out / "replays.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, [*rows[0], "commit", "date"], lineterminator="\n")
+    for path in save(rows, asked.out):
+        print(path)
+    return 0
+
+
+def _kept(path: Path, anew: list[str]) -> list[dict[str, Any]]:
+    """What stands there of the replays that are not run now."""
+    if not path.is_file():
+        return []
+    with path.open(newline="") as stream:
+        return [dict(row) for row in csv.DictReader(stream) if row["replay"] not in anew]
+
+
+def save(rows: list[dict[str, Any]], folder: Path) -> list[Path]:
+    """The replays as CSV and as a page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = sorted(rows, key=lambda row: list(REPLAYS).index(row["replay"]))
+    with (folder / "replays.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({**row, "commit": made["commit"], "date": made["date"]} for row in rows)
-    lines = ["# Published numbers, replayed", "", f"`python -m experiments.study.replays`, commit {made['commit']}, {made['date'][:10]}.", ""]
+        writer.writerows(rows)
+    lines = ["# Published numbers, replayed", "", "`python -m experiments.study.replays`; commit and date of each row stand in replays.csv.", ""]
     lines += ["| what | published | ours | verdict | |", "|---|---|---|---|---|"]
     seen = ""
     for row in rows:
@@ -326,9 +340,8 @@ def main(arguments: list[str] | None = None) -> int:
             seen = row["source"]
             lines.append(f"| **{seen}** | | | | |")
         lines.append(f"| {row['what']} | {row['published']} | {row['ours']} | {row['verdict']} | {row['why']} |")
-    (asked.out / "replays.md").write_text("\n".join(lines) + "\n")
-    print(asked.out / "replays.csv", asked.out / "replays.md", sep="\n")
-    return 0
+    (folder / "replays.md").write_text("\n".join(lines) + "\n")
+    return [folder / "replays.csv", folder / "replays.md"]
 
 
 if __name__ == "__main__":
