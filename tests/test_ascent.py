@@ -43,7 +43,7 @@ def test_cells_answer_as_a_soft_minimum_over_the_pairs_within_reach(rows, temper
     data = table(rows)
     problem = DualProblem(data.contingency, 2, 3, threads=2)
     ascent, paid = started(problem, 1)
-    ascent.select(map, temperature)
+    ascent.select(map, temperature, 0.0)
     least = paid.min(axis=0)
     found = listed(ascent)
     assert np.array_equal(found, paid <= least + np.float32(Ascent.REACH * temperature))
@@ -66,7 +66,7 @@ def test_prices_move_up_where_a_value_has_more_than_its_part_and_costs_follow(se
     fixed = np.random.default_rng(seed).integers(0, 4, int(problem.offset[-1])).astype(np.float32)
     if some_fixed:
         ascent.fixed = fixed
-    ascent.select(map, 1.0)
+    ascent.select(map, 1.0, 0.0)
     ascent.respond(map, data.contingency.count.astype(np.float32), 1.0)
     before = ascent.price.copy()
     ascent.adjust(map, 0.25)
@@ -93,3 +93,18 @@ def test_leaving_out_what_is_far_above_the_least_costs_the_bound_nothing():
         ascent.run(data.contingency.count, 60, (0.2, 0.01), (0.2, 0.004))
         bounds.append(problem.bound(ascent.multipliers()))
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("l, k", [(1, 30), (2, 40), (4, 1)])
+def test_listed_pairs_prove_what_all_pairs_do(l, k, monkeypatch):
+    """Also where loads are heavy, so that a step changes what a row pays by more than temperatures reach."""
+    random = np.random.default_rng(2)
+    data = ldiv.Microdata.from_codes(random.zipf(1.6, (4_000, 4)).clip(max=9) - 1, random.integers(0, 8, 4_000), [9] * 4 + [8])
+    bound = {}
+    for reach in (Ascent.REACH, 1e6):
+        monkeypatch.setattr(Ascent, "REACH", reach)
+        problem = DualProblem(data.contingency, l, 4, k=k)
+        ascent = Ascent(problem)
+        ascent.run(data.contingency.count, 100, (0.2, 0.01), (0.2, 0.004))
+        bound[reach] = problem.bound(ascent.multipliers())
+    assert min(bound.values()) >= 0.995 * max(bound.values()) > 0

@@ -26,7 +26,7 @@ __all__ = ["Neighbourhoods"]
 TOGETHER = 4  # programs made from the same state, solved side by side, applied one after the other
 SIZE, SMALLEST, LARGEST = 200, 40, 1_000  # cells of a neighbourhood: at first, and at the ends
 EASY, HARD = 2_000, 10_000  # iterations of the simplex method: below, neighbourhoods in vain grow; above, they shrink
-NODES, CHECKS = 60, 100  # of a program's search
+NODES, WORK = 60, 40_000  # of a program's search: nodes, and pairs times checks
 OF_A_GROUP, OTHERS = 40, 20  # cells of one group that come along: of those in it, and of those that could be
 PATIENCE = 12  # batches without a star saved after which it ends
 RENEW = 8  # batches between two looks at where the gap is
@@ -201,8 +201,8 @@ class Neighbourhoods:
                     len(weight), min(TOGETHER, looks - done, int(np.count_nonzero(weight))), replace=False, p=weight / weight.sum()
                 )
                 parts = [self.part(cells) for cells in map(self.grown, seeds.tolist()) if len(cells)]
-                limit = Limit(NODES, CHECKS, clock)
-                found = list(spread(lambda part: solve(part.program, self.l, self.k, limit), parts))
+                limits = [Limit(NODES, WORK // len(part.pairs), clock) for part in parts]
+                found = list(spread(lambda part, limit: solve(part.program, self.l, self.k, limit), parts, limits))
                 saved = 0
                 for seed, part, solution in zip(seeds, parts, found, strict=False):
                     gain = self.apply(part, solution.rows) if solution.rows is not None else 0

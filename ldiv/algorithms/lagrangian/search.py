@@ -35,7 +35,8 @@ CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost
 MORE_LOOKS, FEW = 4, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
 MORE_LOOKS_AT_NODES = 8  # rounding does less there
 OFTEN = 4  # cells for each look at the least: of a small table each cell is in many neighbourhoods soon
-NODES, CHECKS, PAIRS = 300, 600, 8_000  # of the search for a small table's optimum
+NODES, PAIRS = 300, 8_000  # of the search for a small table's optimum
+WORK = 250_000  # pairs times checks of it
 
 Progress = Callable[[str], None]
 
@@ -106,7 +107,7 @@ class Search:
             self.linear(effort)
             self.configurations(min(effort.prices, quick.prices), min(effort.looks, quick.looks), configuration.STEP)
             if effort.looks:
-                self.solve_whole(Limit(NODES, CHECKS, self.clock), PAIRS)
+                self.solve_whole()
             if effort.patient and not self.optimal:
                 self.configurations(effort.prices, effort.looks, FINE_STEP)
 
@@ -205,20 +206,30 @@ class Search:
         bound, loss = self.dual.forced(proven[1].value / SCALE)  # in whole units, so that no sum is rounded
         return np.asarray(loss <= most - bound)
 
-    def solve_whole(self, limit: Limit, pairs: int) -> None:
-        """Where at most so many pairs can be in a better release: the program of the whole table. What it ends with is the optimum, or stays open."""
-        if self.dual is None or self.price is None or not self.open or self.dual.problem.item.size > WHOLE:
+    def solve_whole(self) -> None:
+        """Where few enough pairs matter: the program of the whole table. What it ends with is the optimum, or stays open.
+
+        First for releases of no more stars than the bound, then for a few more, and twice as many more: few pairs can be in such ones. Where the best over them has no
+        more than were looked for, nothing is better; otherwise there is none of so few.
+        """
+        if self.dual is None or self.price is None or self.dual.problem.item.size > WHOLE:
             return
-        chosen = self.candidates(self.cost - 1)
-        if chosen is None or np.count_nonzero(chosen) > pairs:
-            return
-        around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
-        part = around.part(np.flatnonzero(np.diff(around.of_cell)))
-        found = solve(part.program, self.l, self.dual.k, limit)
-        if found.rows is not None and around.apply(part, found.rows):
-            self.take(around.result())
-        self.optimal = found.best
-        self.say("whole program")
+        most, step = self.bound, self.lattice.unit
+        while self.open:
+            most = min(most, self.cost - 1)
+            chosen = self.candidates(most)
+            if chosen is None or (pairs := int(np.count_nonzero(chosen))) > PAIRS:
+                return
+            around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
+            part = around.part(np.flatnonzero(np.diff(around.of_cell)))
+            found = solve(part.program, self.l, self.dual.k, Limit(NODES, WORK // max(pairs, 1), self.clock))
+            if found.rows is not None and around.apply(part, found.rows):
+                self.take(around.result())
+            self.optimal = found.best and self.cost <= most + 1
+            self.say("whole program")
+            if not found.best:
+                return
+            most, step = most + step, 2 * step
 
     def release(self) -> Release:
         """The best release, with the best bound and its proof."""
