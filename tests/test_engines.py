@@ -531,3 +531,17 @@ def test_the_index_of_a_pandas_table_does_not_restore_its_order(tmp_path, engine
         tmp_path / "source", tmp_path / "by.parquet", ["age", "__index_level_0__"], SENSITIVE, 3, engine=engine, algorithm="tp", drop=["word"]
     )
     assert "__index_level_0__" in asked.verdict.qi and asked.verdict.dropped == ["word"]
+
+
+@pytest.mark.parametrize("qi", [QI, ["age", "town"]], ids=["columns", "packed"])
+def test_no_query_holds_the_secret(tmp_path, qi, monkeypatch):
+    """Queries are shown in messages and logs."""
+    from ldiv.engines import duckdb
+
+    told, secrets = [], []
+    real, plan_of = duckdb.DuckDB.run, duckdb.DuckDB.write
+    monkeypatch.setattr(duckdb.DuckDB, "run", lambda self, query: told.append(query) or real(self, query))
+    monkeypatch.setattr(duckdb.DuckDB, "write", lambda self, plan, *given: secrets.append(plan.salt) or plan_of(self, plan, *given))
+    ldiv.anonymize_files(written(people(), tmp_path / "source"), tmp_path / "out.parquet", qi, SENSITIVE, 3, engine="duckdb", algorithm="tp", seed=9)
+    assert len(secrets[0]) == 64 and any("row_number" in query for query in told)
+    assert not any(secrets[0] in query for query in told)

@@ -17,7 +17,7 @@ from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query
-from ldiv.engines.tables import forms_of, pieces_of, plan_of
+from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of
 from ldiv.errors import InputError
 
 __all__ = ["DuckDB"]
@@ -168,6 +168,7 @@ class DuckDB:
         self.published = plan.columns
         self._take("ldiv numbers", plan_of(plan, self.numbers))
         self._take("ldiv pieces", pieces_of(plan))
+        self._take("ldiv secret", secret_of(plan))
 
     def _plan(self, keys: str) -> None:
         """The plan by keys, of the source's own types."""

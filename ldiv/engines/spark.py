@@ -16,7 +16,7 @@ import numpy as np
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query
-from ldiv.engines.tables import forms_of, pieces_of, plan_of
+from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of
 from ldiv.errors import InputError
 
 __all__ = ["Spark", "is_spark", "session_of"]
@@ -124,6 +124,7 @@ class Spark:
             "ldiv plan": self._take("plan", whole),
             "ldiv pieces": self._take("pieces", pieces_of(plan)),
             "ldiv forms": self._take("forms", forms_of(plan)),
+            "ldiv secret": self._take("secret", secret_of(plan)),
         }
         for at, name in enumerate([*plan.qi, *plan.targets]):
             if plan.shown[name].how == "lookup":
