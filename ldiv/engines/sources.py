@@ -84,6 +84,9 @@ class Sources:
             if descriptor(path, 0) is not None:
                 raise InputError(f"{path!r}: an engine reads files several times, and a pipe can be read once: write it to a file first")
         files = [name for path in given for name in expand(path)]
+        for path in files:  # a named one, that is: to open it would take what is in it
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise InputError(f"{path!r}: an engine reads files several times, and a pipe can be read once: write it to a file first")
         shapes = {format_of_name(name) for name in files}
         kinds = {shape.kind for shape in shapes}
         if len(kinds) > 1 or "xlsx" in kinds:
