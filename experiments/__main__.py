@@ -15,6 +15,7 @@ from experiments.measure import MEASURES, SOURCES
 from experiments.results import NotRunError, Results
 from experiments.run import load, run
 from experiments.store import ROOT, Store
+from experiments.study.__main__ import main as study
 from ldiv.algorithms import get
 from ldiv.errors import InputError
 
@@ -26,7 +27,11 @@ COMMANDS = ["run", "figures", "claims", "report", "list", "export"]
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
-    parser.add_argument("command", choices=COMMANDS, help="list: what there is and what it takes; export: everything stored, one tidy table")
+    parser.add_argument(
+        "command",
+        choices=COMMANDS,
+        help="list: what there is and what it takes; export: everything stored, one tidy table; beside them: study [CONFIG]",
+    )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help=f"{QUICK.about} (default)")
     size.add_argument("--full", action="store_true", help=FULL.about)
@@ -46,6 +51,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["study"]:
+        return study(words[1:])
     asked = parser()
     options = asked.parse_args(arguments)
     sys.path.insert(0, "")  # a module beside the caller

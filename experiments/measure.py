@@ -69,11 +69,15 @@ def acs_rows(n: int, sensitive: str) -> Microdata:
     return data if sensitive else Microdata.from_codes(data.codes, domains=data.domains)
 
 
-def nist_rows(n: int, _: str) -> Microdata:
-    """The national excerpt of NIST's data for the evaluation of deidentification, all features as text."""
+def nist_rows(n: int, sensitive: str) -> Microdata:
+    """The national excerpt of NIST's data for the evaluation of deidentification, all features as text; with a sensitive attribute ages are numbers."""
     with (SHARED / NIST).open(newline="") as stream:
         records = list(csv.DictReader(stream))
-    return Microdata.from_frame({name: np.array([row[name] for row in records]) for name in records[0]}, list(records[0]), keep=False)
+    frame = {name: np.array([row[name] for row in records]) for name in records[0]}
+    if not sensitive:
+        return Microdata.from_frame(frame, list(frame), keep=False)
+    frame["AGEP"] = frame["AGEP"].astype(int)
+    return Microdata.from_frame(frame, [name for name in frame if name != sensitive], sensitive, keep=False)
 
 
 SOURCES = {

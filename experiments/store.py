@@ -37,7 +37,8 @@ class Store:
     def path(self, cell: Cell) -> Path:
         """Where a cell's result is or will be."""
         made = SOURCES.get(cell.table.dataset)
-        modules = {get(cell.algorithm).solve.__module__, MEASURES[cell.measure].__module__, "experiments.measure"}
+        solver = "ldiv.anatomy" if cell.algorithm == "anatomy" else get(cell.algorithm).solve.__module__  # two tables: in no registry
+        modules = {solver, MEASURES[cell.measure].__module__, "experiments.measure"}
         modules |= {made.load.__module__} if made is not None else set()
         sources = fingerprint(*sorted(modules), *(made.files() if made is not None else ()))
         key = json.dumps([asdict(cell), sources], sort_keys=True)

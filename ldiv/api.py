@@ -198,7 +198,7 @@ def anonymize_files(
     qi, sensitive, l, k
         As in :func:`anonymize`.
     engine : {"auto", "memory", "duckdb", "spark"}
-        ``"auto"``: memory where the table takes at most a quarter of it, else DuckDB.
+        ``"auto"``: memory where the table takes at most a quarter of it, else DuckDB. Spark reads and writes Parquet alone.
     memory_limit : int or str, optional
         Bytes, or text such as ``"1GB"``: what the process may take, as far as that can be kept to; half of the machine's memory by default.
     threads : int, optional

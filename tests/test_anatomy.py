@@ -61,6 +61,15 @@ def test_the_largest_values_are_taken_first():
     assert sorted(Counter(group.tolist()).values()) == [2, 3]
 
 
+def test_a_row_that_is_left_joins_a_group_without_its_value():
+    """Counts 3, 2, 2 for l = 2: three pairs, one of which holds a 2, and a 2 that is left."""
+    values = np.array([0] * 3 + [1] * 2 + [2] * 2)
+    for seed in range(30):
+        group = _grouped(values, 3, 2, np.random.default_rng(seed))
+        assert sorted(Counter(group.tolist()).values()) == [2, 2, 3]
+        assert max(Counter(zip(group.tolist(), values.tolist(), strict=True)).values()) == 1
+
+
 @settings(max_examples=40)
 @given(tables(max_rows=20), st.integers(0, 5))
 def test_what_it_lets_one_expect_row_by_row(table, seed):

@@ -29,7 +29,7 @@ def groups_of(release):
 # -- closed forms -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(released(), st.integers(0, 4))
 def test_ruled_out_values_group_by_group(release, known):
     values = np.asarray(release.contingency.data.sensitive)
@@ -123,7 +123,7 @@ def naive_definetti(release, rounds):
     return right / data.n
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(released(), st.integers(1, 3))
 def test_definetti_person_by_person(release, rounds):
     found = definetti(release, rounds=rounds)
@@ -194,7 +194,7 @@ def naive_downcoding(release):
     return hidden, right, column
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(released())
 def test_downcoding_cell_by_cell(release):
     hidden, right, column = naive_downcoding(release)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,6 +97,17 @@ def test_a_certificate_of_cells_is_one_of_rows(source):
     assert certified.code == 0, certified.err
 
 
+def test_a_page_about_cells(source):
+    pytest.importorskip("jinja2")
+    for engine in ("memory", "duckdb"):
+        done = run("anonymize", "big", *ASK_PATIENTS, "-a", "cascade", "-o", f"{engine}.parquet", "--engine", engine, "--report", f"{engine}.html")
+        assert done.code == 0, done.err
+    one, other = ((source / f"{engine}.html").read_text() for engine in ("memory", "duckdb"))
+    assert "--engine duckdb" in other and "duckdb.parquet" in other
+    numbers = [sorted(set(re.findall(r"[0-9][0-9,.]* %", page))) for page in (one, other)]
+    assert numbers[1] and set(numbers[1]) <= set(numbers[0]), "the same shares, but for what was measured of single rows"
+
+
 def test_text_files_and_their_numbers(source):
     patients(300).astype({"age": str}).to_csv("p.csv", index=False)
     facts = []
@@ -112,7 +124,7 @@ def test_text_files_and_their_numbers(source):
 def test_refused_by_name(source):
     for options, why in (
         (["--keep-order"], "--keep-order"),
-        (["--report", "r.html"], "--report"),
+        (["--report", "r.html", "--coarsen", "age=width:5"], "--report of a coarsened table"),
         (["--unit", "name"], "unit="),
         (["--numeric", "age"], "--numeric is for text files"),
         (["--memory-limit", "much"], "memory_limit"),

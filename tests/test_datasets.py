@@ -166,3 +166,21 @@ def test_adult(tmp_path):
     (tmp_path / "bad.data").write_text("1, 2\n")
     with pytest.raises(ldiv.InputError, match="line 1: 2 fields, not 15"):
         external.adult_frame(tmp_path / "bad.data")
+
+
+def test_files_of_anatomys_authors(tmp_path):
+    """Made files: nine whole numbers a line."""
+    lines = ["1 30 0 12 1 3 4 51 17", "2 31 1 9 0 3 4 51 22", "", "3 28 1 9 0 1 4 83 17"]
+    (tmp_path / "SAL.txt").write_text("\n".join(lines) + "\n")
+    data = ldiv.datasets.load("vldb06", path=tmp_path / "SAL.txt")
+    assert data.names == ("age", "gender", "education", "marital", "race", "workclass", "country") and data.sensitive_domain.name == "salary"
+    assert data.n == 3 and data.domains[0].size == 4 and data.domains[0].label(int(data.codes[0, 0])) == 30 and data.m == 6
+    assert ldiv.max_l(data) == 1
+    occupations = ldiv.datasets.load("vldb06", sensitive="occupation", qi=["age", "race"], path=tmp_path / "SAL.txt")
+    assert occupations.sensitive_domain.name == "occupation" and occupations.names == ("age", "race")
+    assert ldiv.datasets.load_frame("vldb06", path=tmp_path / "SAL.txt")["tuple-id"].tolist() == [1, 2, 3]
+    (tmp_path / "bad.txt").write_text("1 2 3\n")
+    with pytest.raises(ldiv.InputError, match=r"bad.txt, line 1: nine whole numbers are needed"):
+        ldiv.datasets.load("vldb06", path=tmp_path / "bad.txt")
+    with pytest.raises(ldiv.InputError, match="SAL.zip or OCC.zip"):
+        ldiv.datasets.load("vldb06", path=tmp_path / "none.txt")

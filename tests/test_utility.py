@@ -12,6 +12,7 @@ from strategies import asked, tables, with_trees
 import ldiv
 from ldiv.table.lattice import levels_of
 from ldiv.utility import Workload, as_released, associations, cramers_v, k_marginal, on_originals, propensity, total_variation
+from ldiv.utility.learning import _column
 from ldiv.utility.queries import Errors
 
 NAMES = ["tp", "cascade", "mondrian", "full-domain", "k-member", "multidim"]
@@ -43,7 +44,7 @@ def stands_for(release, row, j):
 # -- one number ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(released())
 def test_resolution_row_by_row(release):
     data, n, d = release.contingency.data, release.n, release.d
@@ -88,7 +89,7 @@ def test_resolution_by_hand():
 # -- queries ------------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(released(), st.integers(0, 9))
 def test_answers_row_by_row(release, seed):
     data = release.contingency.data
@@ -206,7 +207,7 @@ def test_k_marginal_of_two_tables():
 # -- whole rows ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(released(), st.sampled_from(["uniform", "histogram", "hotdeck"]), st.integers(0, 3))
 def test_completed_rows_lie_in_what_is_published(release, how, seed):
     full = release.complete(how, seed)
@@ -316,8 +317,6 @@ def test_classifiers():
 
 
 def test_numbers_that_are_hidden_are_learnt_as_middles():
-    from ldiv.utility.learning import _column
-
     data = ldiv.Microdata.from_codes([[0], [1], [2], [3]], [0, 1, 0, 1], domains=[ldiv.Domain("age", 4, [20, 24, 30, 50], ordered=True)])
     c = data.contingency
     release = ldiv.Release.from_entries(
@@ -333,6 +332,16 @@ def test_numbers_that_are_hidden_are_learnt_as_middles():
     assert _column(release, release.codes, 0, True, None).ravel().tolist() == [22, 22, 35, 35]
     assert _column(release, release.codes, 0, True, 50.5).ravel().tolist() == [22, 22, 50.5, 50.5]
     assert _column(release, release.codes, 0, False, None).tolist() == [[0.0], [0.0], [1.0], [1.0]]
+
+
+def test_more_sub_domains_than_values():
+    data = ldiv.Microdata.from_codes([[0], [1], [2]], [0, 1, 2], domains=[ldiv.Domain("age", 3, [20, 30, 50], ordered=True)])
+    c = data.contingency
+    kinds = [ldiv.Subdomain(codes, str(codes)) for codes in ((0, 1), (1, 2), (0, 2))]
+    release = ldiv.Release.from_entries(
+        c, np.arange(3), np.arange(3, dtype=np.int32), c.count, l=1, algorithm="by hand", published=[[-2], [-3], [-4]], subdomains=[kinds]
+    )
+    assert _column(release, release.codes, 0, True, None).ravel().tolist() == [25, 40, 35]
 
 
 def test_propensity():

@@ -71,7 +71,7 @@ def definetti(release: Any, *, rounds: int = 10) -> Guessed:
     --------
     >>> import ldiv
     >>> from ldiv.attacks import definetti
-    >>> data = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Education"], sensitive="Income").head(5000)
+    >>> data = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Education"], sensitive="Income").head(1000)
     >>> guessed = definetti(ldiv.solve(data, l=4))
     >>> guessed.commonest <= 1 / 4
     True

@@ -66,12 +66,10 @@ def anonymize_command(
     if report is not None:
         require_jinja()
     _refuse_certificate(certificate, asking, algorithm, columns, whose)
-    engine = engine_of(scaling, file, output, reading, ordinary=bool(report or whose.unit or publishing.keep_order))
+    engine = engine_of(scaling, file, output, reading, ordinary=bool(whose.unit or publishing.keep_order or (report and asking.coarsen)))
     if engine != "memory":
-        if report is not None:
-            raise InputError(f"--report reads the rows of the release: use --engine memory, not {engine}")
         job = Job(file, columns, solving, asking, whose, publishing, reading, saying, l, k, algorithm)
-        anonymize_large(job, engine, scaling, output, certificate)
+        anonymize_large(job, engine, scaling, output, certificate, report)
         return
     source = Source(file, reading, columns, voice)
     request = Request(source, asking, solving, [algorithm], whose)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import PurePath
 from typing import Any
 
 from ldiv.algorithms import get
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
-from ldiv.cli.options import Asking, Columns, Publishing, Reading, Saying, Scaling, Solving, Whose
+from ldiv.cli.options import Asking, Columns, Publishing, Reading, Saying, Scaling, Solving, Whose, repeat
 from ldiv.cli.outcome import bound_of, facts, keep_certificate
 from ldiv.engines import Sources, bytes_of_memory, chosen, run
 from ldiv.errors import InputError
 from ldiv.release.release import Release
+from ldiv.report import require_jinja
+from ldiv.report import save as save_report
 from ldiv.table.files import Format, Outputs, descriptor
 
 __all__ = ["Job", "anonymize_large", "engine_of", "sources_of"]
@@ -57,13 +60,19 @@ def sources_of(files: list[str], reading: Reading) -> Sources:
     return Sources.of(files, delimiter=reading.delimiter, names=names, na="" if reading.na is None else reading.na)
 
 
-def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certificate: str | None) -> None:
+def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certificate: str | None, report: str | None) -> None:
     """The release, from files to files; what is asked is taken apart twice: with the columns alone, and with their values."""
     import pyarrow as pa
 
     voice = Voice(job.saying.quiet)
     if job.publishing.keep_order:
         raise InputError(f"--keep-order: engine {engine!r} writes rows in an order of its own; leave it out, or use --engine memory")
+    if report is not None and job.asking.coarsen:
+        raise InputError(
+            "--report of a coarsened table compares it row by row with what it was: use --engine memory, or coarsen it into a file first"
+        )
+    if report is not None:
+        require_jinja()
     source = Source(job.files, job.reading, job.columns, voice)
     solving = job.solving if "threads" in get(job.algorithm).options else replace(job.solving, threads=None)  # the engine takes them in any case
     request = Request(source, job.asking, solving, [job.algorithm], job.whose)
@@ -77,6 +86,7 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     request.fit(say=False)
     with Outputs([*source.inputs, *request.hierarchy_files()]) as outputs, voice.progress("counting", job.solving.time_limit) as progress:
         proof = outputs.add(certificate, "the certificate", mode=0o600) if certificate is not None else None
+        page = outputs.add(report, "the report") if report is not None else None
 
         def adapt(table: Any) -> Any:
             source.take(table, shape)
@@ -86,6 +96,11 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
         def beside(release: Release) -> None:
             if proof is not None:
                 keep_certificate(bound_of(release), proof.staged, release, source, request)
+            if page is not None:
+                read = ", ".join(PurePath(name).name for name in job.files)
+                words = [job.solving, job.asking, job.whose, job.publishing, job.reading, scaling]
+                again = repeat([PurePath(name).name for name in job.files], job.columns, job.l, job.k, PurePath(output).name, job.algorithm, *words)
+                save_report(release, page.staged, {"file": read, "rows": f"{release.n:,}", "engine": engine, "command": again}, written=True)
 
         first = request.asked(job.l, job.k, job.algorithm, None, job.publishing)
         written = run(
@@ -106,6 +121,9 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     if job.saying.json:
         answer({**facts(release, bound, job.algorithm), "engine": written.engine, "seconds": {x: round(y, 3) for x, y in written.seconds.items()}})
     voice.say(release.summary())
+    index = [name for name in written.verdict.dropped if name in sources.index and name not in (job.publishing.drop or [])]
+    if index:
+        voice.say("left out, since it would restore the order of the rows: the index " + ", ".join(map(repr, index)))
     if written.verdict.unchanged:
         names = ", ".join(map(repr, written.verdict.unchanged))
         voice.warn(f"published as they are, and what they tell of stars was not measured: {names}; --drop, or --only-named")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldiv.datasets import acs, census, external
+from ldiv.datasets import acs, census, external, vldb06
 from ldiv.datasets.census import occ, sal
 from ldiv.errors import InputError
 from ldiv.table.microdata import Microdata
@@ -46,6 +46,7 @@ _DATASETS = {
     "occ": Dataset("occ", "n=600,000 rows like the paper's OCC: 7 QI + Occupation; drawn from the same model", occ, census.frame),
     "pums": Dataset("pums", "ACS PUMS person files of your own, recoded as acs2018", external.pums, external.pums_frame),
     "ipums": Dataset("ipums", "an IPUMS USA extract of your own, the paper's source", external.ipums, external.ipums_frame),
+    "vldb06": Dataset("vldb06", "SAL or OCC of Anatomy's authors, files of your own; 7 QI + salary or occupation", vldb06.load, vldb06.frame),
     "adult": Dataset("adult", "UCI Adult, a file of your own; occupation", external.adult, external.adult_frame),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ldiv.asking import Asked, solved
 from ldiv.engines.plan import Counts, Plan, planned
 from ldiv.engines.verdict import judge
-from ldiv.errors import MissingColumnError
+from ldiv.errors import InputError, MissingColumnError
 from ldiv.privacy.verify import Verdict
 from ldiv.release.publish import texts_above
 from ldiv.release.release import Release
@@ -23,6 +23,12 @@ def columns_of(columns: Sequence[str], asked: Asked) -> tuple[list[str], list[st
     for name in [*qi, *targets]:
         if name not in columns:
             raise MissingColumnError(name, columns)
+    alike: dict[str, str] = {}
+    for name in columns:
+        if name.lower().startswith("ldiv "):
+            raise InputError(f"column {name!r} begins with a word that engines use for columns of their own: rename it")
+        if alike.setdefault(name.lower(), name) != name:
+            raise InputError(f"columns {alike[name.lower()]!r} and {name!r} are one name for an engine, which does not look at capitals: rename one")
     rest = [] if asked.only_named else [x for x in columns if x not in qi and x not in targets and x not in drop]
     return qi, targets, rest
 

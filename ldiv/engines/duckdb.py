@@ -17,14 +17,16 @@ from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query
-from ldiv.engines.tables import forms_of, pieces_of, plan_of
+from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of
 from ldiv.errors import InputError
 
 __all__ = ["DuckDB"]
 
 SHARE = 0.5  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
 LEAST = 96 << 20
-GROUP_ROWS = 122_880  # of a row group, DuckDB's own default
+EACH = 400  # bytes that a combination takes from counting to verifying, as measured on seven quasi-identifiers
+ITSELF = 150_000_000  # what Python and its libraries take
+MOST_TOLD = 300  # letters of what DuckDB says
 
 
 class DuckDB:
@@ -66,7 +68,8 @@ class DuckDB:
         try:
             yield
         except self.duckdb.Error as error:
-            text = str(error).splitlines()[0]
+            told = str(error).split("\nLINE ")[0]  # not the query, in which the salt stands
+            text = " ".join(line.strip() for line in told.splitlines() if line.strip())[:MOST_TOLD]
             if isinstance(error, self.duckdb.OutOfMemoryException):
                 if "max_temp_directory_size" in str(error) or "No space" in str(error):
                     raise InputError(f"no room to spill in {str(self.spill.parent)!r}; nothing was written ({text})") from error
@@ -84,6 +87,14 @@ class DuckDB:
         """Every combination of keys there is; it stays here, numbered, for the plan to refer to."""
         hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
         self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS {count_query(DUCKDB, self.table, keys, hashed)}")
+        found = int(self.run("SELECT count(*) FROM combinations").fetchall()[0][0])
+        needed = found * EACH + ITSELF
+        if needed > self.memory - self.limit:
+            whole = -(-int(needed / (1 - SHARE)) // 10**6)
+            raise InputError(
+                f"{found:,} combinations of {', '.join(map(repr, keys))} are too many for {self.memory // 10**6:,} MB of memory: give {whole:,} MB "
+                "(--memory-limit, memory_limit=), name fewer quasi-identifiers, or coarsen those with many values"
+            )
         self.counted, self.numbers = self._counts("SELECT *, rowid FROM combinations", len(keys))
         return self.counted
 
@@ -107,8 +118,8 @@ class DuckDB:
         """Count what was written, as anyone would who reads it."""
         table = reading(files, self.sources, kind=kind, columns=self.published)
         names = ", ".join(DUCKDB.name(x) for x in keys)
-        hashes = f"hash({', '.join(DUCKDB.name(x) for x in rest)})" if rest else "0"
-        total = f"CAST(sum({hashes} % {1 << 62}) % {1 << 62} AS BIGINT)"
+        hashes = f"hash({', '.join(DUCKDB.name(x) for x in rest)}) >> 2" if rest else "0"
+        total = f"CAST(sum({hashes}) % {1 << 62} AS BIGINT)"
         return self._counts(f"SELECT {names}, count(*), {total} FROM {table} GROUP BY ALL", len(keys))[0]
 
     # -- inside --------------------------------------------------------------------------------------------------------
@@ -157,6 +168,7 @@ class DuckDB:
         self.published = plan.columns
         self._take("ldiv numbers", plan_of(plan, self.numbers))
         self._take("ldiv pieces", pieces_of(plan))
+        self._take("ldiv secret", secret_of(plan))
 
     def _plan(self, keys: str) -> None:
         """The plan by keys, of the source's own types."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from ldiv.engines.cells import columns_of, judged, planned_cells
 from ldiv.engines.checking import opened
 from ldiv.engines.memory import held, write_held
 from ldiv.engines.sources import Sources
+from ldiv.engines.spark import require_parquet
 from ldiv.engines.target import Place, placed
 from ldiv.engines.verdict import require
 from ldiv.errors import InputError
 from ldiv.privacy.verify import Verdict
 from ldiv.release.release import Release
 from ldiv.table.files import require_distinct_missing
+from ldiv.table.frames import named
 
 __all__ = ["ENGINE", "ENGINES", "Written", "bytes_of_memory", "chosen", "run"]
 
@@ -132,7 +135,12 @@ def run(
                 release, verdict = write_held(sources, table, names, asked if adapt is None else adapt(table), place)
         else:
             folder = Path(spill) if spill is not None else place.folder.parent
+            # The index of a pandas table would restore the order of its rows.
+            asked = _without(asked, sources, sources.index)
             _refuse(sources, asked)
+            if engine == "spark":
+                require_parquet(sources.kind)
+                require_parquet(place.kind)
             with opened(engine, sources, memory, threads, folder, session) as worker:
                 release, verdict = _counted(worker, sources, asked, place, adapt, say, clock, target)
         if sources.stamp() != stamp:
@@ -161,7 +169,7 @@ def _counted(
     with clock("count"):
         counts = worker.count([*qi, *targets], marked, to_text and not sources.is_text)
     if adapt is not None:
-        asked = adapt(counts.table)
+        asked = _without(adapt(counts.table), sources, sources.index)
     if to_text and not sources.is_text:
         require_distinct_missing(counts.table, [*qi, *targets], sources.na)
     say(f"anonymizing {counts.total:,} rows in {len(counts.rows):,} combinations with {asked.algorithm}")
@@ -193,6 +201,13 @@ class _Clock:
         self.seconds[self.name] = time.perf_counter() - self.begun
 
 
+def _without(asked: Asked, sources: Sources, left_out: Sequence[str]) -> Asked:
+    """What is asked, with some more columns left out, but for those that it is about."""
+    qi, targets, rest = columns_of(sources.columns, asked)
+    more = [name for name in left_out if name in rest]
+    return replace(asked, drop=[*named(asked.drop, sources.columns, "drop"), *more]) if more else asked
+
+
 def _refuse(sources: Sources, asked: Asked) -> None:
     """What an engine cannot do, said before it reads anything."""
     qi, targets, rest = columns_of(sources.columns, asked)
@@ -207,14 +222,17 @@ def _refuse(sources: Sources, asked: Asked) -> None:
             raise InputError(f"coarsen: an engine coarsens quasi-identifiers and sensitive columns only, not {name!r}: use engine='memory'")
     for name in [*qi, *targets, *rest]:
         kind = sources.types[name]
-        allowed = KEYS if name in qi or name in targets else AS_IT_IS
-        plain = (
-            kind.split("[")[0].split("(")[0].split("<")[0].rstrip("0123456789_")
-            if not kind.startswith(("date", "decimal"))
-            else kind.split("(")[0].split("[")[0]
-        )
-        zone = "tz=" in kind and "tz=UTC" not in kind
-        if plain not in allowed or zone or kind == "halffloat":
+        if not _comes_back(kind, KEYS if name in qi or name in targets else AS_IT_IS):
             raise InputError(
                 f"column {name!r} of type {kind} would not come back from an engine as it is: turn it into text, drop= it, or use engine='memory'"
             )
+
+
+def _comes_back(kind: str, allowed: tuple[str, ...]) -> bool:
+    """Whether engines give values of a type of Arrow back as they were."""
+    if kind.startswith(("dictionary<values=string,", "dictionary<values=large_string,")):
+        return True  # as texts
+    if any(word in kind for word in ("duration", "time32", "time64", "halffloat")) or ("tz=" in kind and "tz=UTC" not in kind):
+        return False
+    plain = re.split(r"[\[(<]", kind)[0]
+    return (plain if plain.startswith(("date", "decimal")) else plain.rstrip("0123456789")) in allowed

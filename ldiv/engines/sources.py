@@ -16,6 +16,7 @@ from ldiv.table.files import expand, format_of_name
 from ldiv.table.files.delimited import read_delimited
 from ldiv.table.files.dialect import first_record, require_delimiter
 from ldiv.table.files.outputs import descriptor
+from ldiv.table.pandas_index import index_columns
 
 __all__ = ["Sources"]
 
@@ -37,6 +38,8 @@ class Sources:
         By column, as Arrow names them; ``"string"`` for text files.
     hive : tuple of str
         The columns that are folders.
+    index : tuple of str
+        Columns that are the index of a pandas table: they go with the order of its rows.
     delimiter, na, header : of text files
     bytes : int
         What the table would take in memory, roughly.
@@ -52,6 +55,7 @@ class Sources:
     header: bool = True
     bytes: int = 0
     given: tuple[str, ...] = ()
+    index: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -80,6 +84,9 @@ class Sources:
             if descriptor(path, 0) is not None:
                 raise InputError(f"{path!r}: an engine reads files several times, and a pipe can be read once: write it to a file first")
         files = [name for path in given for name in expand(path)]
+        for path in files:  # a named one, that is: to open it would take what is in it
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise InputError(f"{path!r}: an engine reads files several times, and a pipe can be read once: write it to a file first")
         shapes = {format_of_name(name) for name in files}
         kinds = {shape.kind for shape in shapes}
         if len(kinds) > 1 or "xlsx" in kinds:
@@ -88,8 +95,8 @@ class Sources:
         if kind == "parquet":
             if names is not None or delimiter is not None:
                 raise InputError("names and delimiter are for text files, and these are Parquet")
-            columns, types, hive, size = _parquet(files)
-            return cls(tuple(files), kind, columns, types, hive, bytes=size, given=tuple(given))
+            columns, types, hive, size, index = _parquet(files)
+            return cls(tuple(files), kind, columns, types, hive, bytes=size, given=tuple(given), index=index)
         if any(shape.compression == "bz2" for shape in shapes):
             raise InputError(f"{shown(given[0])}: packed with bz2, which engines do not read: pack it with gzip or zstd, or unpack it")
         separator = require_delimiter(delimiter) if delimiter is not None else next(iter(shapes)).delimiter
@@ -114,11 +121,12 @@ class Sources:
                 raise MissingColumnError(name, self.columns)
 
 
-def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, str], tuple[str, ...], int]:
+def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, str], tuple[str, ...], int, tuple[str, ...]]:
     import pyarrow.parquet as pq
 
     first: dict[str, str] = {}
     hive: list[str] = []
+    index: list[str] = []
     size = 0
     for name in files:
         try:
@@ -138,9 +146,10 @@ def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, str], tuple[s
         for column, kind in types.items():
             if kind != first[column]:
                 raise InputError(f"{name!r}: column {column!r} is {kind}, in {files[0]!r} it is {first[column]}")
+        index += [column for column in index_columns(schema) if column not in index]
         encoded = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
         size += max(encoded, metadata.num_rows * sum(_width(kind) for kind in types.values()))
-    return tuple(first), first, tuple(hive), size
+    return tuple(first), first, tuple(hive), size, tuple(index)
 
 
 def _width(kind: str) -> int:

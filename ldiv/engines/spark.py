@@ -16,7 +16,7 @@ import numpy as np
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query
-from ldiv.engines.tables import forms_of, pieces_of, plan_of
+from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of
 from ldiv.errors import InputError
 
 __all__ = ["Spark", "is_spark", "session_of"]
@@ -68,6 +68,12 @@ def session_of(given: Any, threads: int | None, memory: int, folder: Path) -> It
         made.stop()
 
 
+def require_parquet(kind: str) -> None:
+    """Refuse text files: Spark's reader changes letters that it cannot read, and leaves empty lines out."""
+    if kind != "parquet":
+        raise InputError("engine 'spark' reads and writes Parquet, not text files, which Spark does not give back as they were: use engine='duckdb'")
+
+
 class Spark:
     """The source as a view of a session; views of a plan are dropped at the end."""
 
@@ -81,6 +87,7 @@ class Spark:
 
     @classmethod
     def of_files(cls, session: Any, sources: Sources) -> Spark:
+        require_parquet(sources.kind)
         with errors():
             return cls(session, reading(session, sources.files, sources), sources)
 
@@ -117,6 +124,7 @@ class Spark:
             "ldiv plan": self._take("plan", whole),
             "ldiv pieces": self._take("pieces", pieces_of(plan)),
             "ldiv forms": self._take("forms", forms_of(plan)),
+            "ldiv secret": self._take("secret", secret_of(plan)),
         }
         for at, name in enumerate([*plan.qi, *plan.targets]):
             if plan.shown[name].how == "lookup":
@@ -135,18 +143,11 @@ class Spark:
 
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
         """Write the release: into one file of the folder, or into several."""
-        assert self.sources is not None
+        require_parquet(kind)
         with errors():
-            self.columns = plan.columns
             frame = self.ordered(self.published(plan), plan, 1 if file is not None else None)
             inside = folder / ".spark"
-            writer = frame.write.option("compression", "zstd" if kind == "parquet" else "none")
-            if kind != "parquet":
-                options = {"sep": separator(self.sources, kind), "header": str(self.sources.header).lower(), "quote": '"', "escape": '"'}
-                options |= {"nullValue": self.sources.na, "emptyValue": '""' if self.sources.na == "" else "", "lineSep": "\n"}
-                options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
-                writer = writer.options(**options)
-            writer.format("parquet" if kind == "parquet" else "csv").save(f"file://{inside.absolute()}")
+            frame.write.option("compression", "zstd").parquet(f"file://{inside.absolute()}")
         parts = sorted(path for path in inside.iterdir() if path.name.startswith("part-"))
         for number, part in enumerate(parts):
             os.replace(part, folder / (file or f"part-{number:05d}.parquet"))
@@ -164,13 +165,13 @@ class Spark:
         """Count what was written, as anyone would who reads it."""
         assert self.sources is not None
         with errors():
-            frame = reading(self.session, files, self.sources, kind=kind, columns=self.columns)
+            frame = reading(self.session, files, self.sources, written=True)
         return self.recount(frame, keys, rest)
 
     def recount(self, frame: Any, keys: Sequence[str], rest: Sequence[str]) -> Counts:
         """Count a table that was published."""
         names = ", ".join(SPARK.name(x) for x in keys)
-        hashed = f"pmod(xxhash64({', '.join(SPARK.name(x) for x in rest)}), {1 << 62})" if rest else "0"
+        hashed = f"shiftrightunsigned(xxhash64({', '.join(SPARK.name(x) for x in rest)}), 2)" if rest else "0"
         mark = f"CAST(sum(CAST({hashed} AS DECIMAL(38, 0))) % {1 << 62} AS BIGINT)"
         with errors():
             view = self._view("written", frame)
@@ -189,37 +190,24 @@ class Spark:
         return self._view(name, frame.distinct() if distinct else frame)
 
 
-def separator(sources: Sources, kind: str) -> str:
-    return sources.delimiter if sources.is_text else "\t" if kind == "tsv" else ","
-
-
-def reading(session: Any, files: Sequence[str], sources: Sources, kind: str | None = None, columns: Sequence[str] | None = None) -> Any:
-    """Files as Spark reads them: Parquet by its own types, text as it stands."""
+def reading(session: Any, files: Sequence[str], sources: Sources, written: bool = False) -> Any:
+    """Parquet files as Spark reads them; not text, of which its reader changes what it cannot read, and leaves lines out."""
     uris = [f"file://{re.sub(GLOB, PLAIN, str(Path(name).absolute()))}" for name in files]
-    if (kind or sources.kind) == "parquet":
-        if columns is not None or not sources.hive:
-            return session.read.parquet(*uris)
-        from pyspark.sql import functions as f
+    if written or not sources.hive:
+        return session.read.parquet(*uris)
+    from pyspark.sql import functions as f
 
-        parts = []
-        for name, uri in zip(files, uris, strict=True):  # folders named after values hold texts, as they stand there
-            part = session.read.parquet(uri)
-            for key in sources.hive:
-                value = next(word.partition("=")[2] for word in Path(name).parts if word.startswith(f"{key}="))
-                part = part.withColumn(key, f.lit(value))
-            parts.append(part)
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole.union(part)
-        return whole
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    named = sources.columns if columns is None else columns
-    schema = StructType([StructField(name, StringType()) for name in named])
-    options = {"sep": separator(sources, kind or sources.kind), "header": str(sources.header).lower(), "quote": '"', "escape": '"'}
-    options |= {"nullValue": sources.na, "emptyValue": "" if sources.na else "\x00", "mode": "FAILFAST", "multiLine": "true", "enforceSchema": "true"}
-    options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "maxCharsPerColumn": "-1"}
-    return session.read.schema(schema).options(**options).csv(uris)
+    parts = []
+    for name, uri in zip(files, uris, strict=True):  # folders named after values hold texts, as they stand there
+        part = session.read.parquet(uri)
+        for key in sources.hive:
+            value = next(word.partition("=")[2] for word in Path(name).parts if word.startswith(f"{key}="))
+            part = part.withColumn(key, f.lit(value))
+        parts.append(part)
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = whole.union(part)
+    return whole
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ class Dialect:
     same: str  # a null-safe equal sign
     text: str
     hash: str
-    wide: str  # a number that holds sums of hashes
+    digest: str  # a hash of {} as a number from 0 to 2**62 - 1, in a type that holds sums of it
 
     def name(self, column: str) -> str:
         return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
@@ -41,15 +41,15 @@ class Dialect:
         return f"CAST({value} AS {self.text})"
 
 
-DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "HUGEINT")
-SPARK = Dialect("`", "<=>", "STRING", "xxhash64", "DECIMAL(38, 0)")
+DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)")
+SPARK = Dialect("`", "<=>", "STRING", "xxhash64", "CAST(shiftrightunsigned(xxhash64({}), 2) AS DECIMAL(38, 0))")
 
 
 def mark(dialect: Dialect, columns: Sequence[str]) -> str:
     """The sum of a hash of some expressions, the same in whatever order rows come; duplicates do not cancel each other, as they would in an exclusive or."""
     if not columns:
         return "CAST(0 AS BIGINT)"
-    return f"CAST(sum(CAST({dialect.hash}({', '.join(columns)}) AS {dialect.wide}) % {MODULUS} + {MODULUS}) % {MODULUS} AS BIGINT)"
+    return f"CAST(sum({dialect.digest.format(', '.join(columns))}) % {MODULUS} AS BIGINT)"
 
 
 def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequence[str]) -> str:
@@ -65,7 +65,8 @@ def numbered_query(
 ) -> str:
     """Rows with the form that each takes: by an equi-join where all rows of a cell take one, by their number in it where a cell is split.
 
-    Numbers follow a keyed digest of the whole row: rows alike in everything are interchangeable, which of the others is starred depends on the salt.
+    Numbers follow a keyed digest of the whole row: rows alike in everything are interchangeable, which of the others is starred depends on the salt. That
+    is a secret, and stands in a table, not here: queries are shown in messages, logs and pages.
     With `buckets` the rows of a cell are numbered by the first letters of the digest side by side, each bucket from where those before it end: the numbers
     are the same, and no task has a whole cell to sort.
 
@@ -82,7 +83,7 @@ def numbered_query(
     whole = f"SELECT {hint}{own}, p.{form} FROM {joined} WHERE p.{form} >= 0"
     if not plan.splits:
         return whole
-    keyed = f"md5(concat({dialect.string(plan.salt)}, {dialect.as_text(f'{dialect.hash}({own})')}))"
+    keyed = f"md5(concat((SELECT salt FROM {dialect.name('ldiv secret')}), {dialect.as_text(f'{dialect.hash}({own})')}))"
     split = f"SELECT {hint}{own}, p.{cell}, {keyed} AS {digest} FROM {joined} WHERE p.{form} < 0"
     if not buckets:
         ranked = f"SELECT t.*, row_number() OVER (PARTITION BY t.{cell} ORDER BY t.{digest}) - 1 AS {number} FROM ({split}) t"

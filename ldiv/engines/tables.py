@@ -8,7 +8,7 @@ import numpy as np
 
 from ldiv.engines.plan import KEEP, Plan
 
-__all__ = ["forms_of", "pieces_of", "plan_of"]
+__all__ = ["forms_of", "pieces_of", "plan_of", "secret_of"]
 
 
 def plan_of(plan: Plan, numbers: Any) -> Any:
@@ -45,3 +45,10 @@ def forms_of(plan: Plan) -> Any:
             columns[f"changed{at}"] = pa.array(codes != KEEP)
             columns[f"text{at}"] = pa.array(plan.texts[at], pa.string()).take(pa.array(codes))
     return pa.table(columns)
+
+
+def secret_of(plan: Plan) -> Any:
+    """What digests of rows are keyed with."""
+    import pyarrow as pa
+
+    return pa.table({"salt": pa.array([plan.salt])})

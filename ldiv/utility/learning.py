@@ -213,7 +213,7 @@ def _column(release: Release, codes: NDArray[np.int32], j: int, number: bool, un
     values = np.array([float(domain.label(code)) for code in range(domain.size)])
     middle = (values.min() + values.max()) / 2 if unknown is None else unknown
     parts = [middle, *((values[list(x.codes)].min() + values[list(x.codes)].max()) / 2 for x in release.subdomains[j])]
-    return np.asarray(np.where(codes[:, j] >= 0, values[codes[:, j]], np.array(parts)[np.maximum(-1 - codes[:, j], 0)])[:, None])
+    return np.asarray(np.where(codes[:, j] >= 0, values[np.maximum(codes[:, j], 0)], np.array(parts)[np.maximum(-1 - codes[:, j], 0)])[:, None])
 
 
 def _encoded(data: Rows) -> NDArray[np.float64]:

@@ -29,10 +29,11 @@ def match_rows(rest: list[Recoding], qi: list[Recoding], counts: tuple[NDArray[n
         texts: dict[Any, int] = {}
         left.append(np.array([texts.setdefault(_key(v), len(texts)) for v in one.source.values] or [0])[one.source.codes])
         right.append(np.array([texts.setdefault(_key(v), len(texts)) for v in one.published.values] or [0])[one.published.codes])
-    own, shown = [], []
+    merged: list[list[int]] = []
+    shown = []
     for one in qi:
         texts = {}  # empty text and a missing value are one
-        own.append(np.array([texts.setdefault(_key(v), code) for code, v in enumerate(one.source.values)] or [0])[one.source.codes])
+        merged.append([texts.setdefault(_key(v), code) for code, v in enumerate(one.source.values)] or [0])
         shown.append(
             np.array(
                 [
@@ -42,6 +43,7 @@ def match_rows(rest: list[Recoding], qi: list[Recoding], counts: tuple[NDArray[n
                 or [0]
             )[one.published.codes]
         )
+    own = [np.array(first)[one.source.codes] for one, first in zip(qi, merged, strict=True)]
     a = np.column_stack([_ranked(left, right)[:n], *own])
     b = np.column_stack([_ranked(left, right)[n:], *shown])
     kinds_a, count_a = _kinds(a, None if counts is None else counts[0])
@@ -77,7 +79,8 @@ def match_rows(rest: list[Recoding], qi: list[Recoding], counts: tuple[NDArray[n
             special = kinds_b[tail, 1 + j] <= -2
             if special.any():
                 pairs = np.unique(np.column_stack([kinds_a[head[special], 1 + j], -2 - kinds_b[tail[special], 1 + j]]), axis=0)
-                bad = {(x, y) for x, y in pairs.tolist() if not one.admits(x, y)}
+                alike = [(code, at) for code, at in enumerate(merged[j]) if at != code]  # values that are one with an earlier one
+                bad = {(x, y) for x, y in pairs.tolist() if not any(one.admits(code, y) for code in (x, *(c for c, at in alike if at == x)))}
                 keep = ~special
                 keep[special] = [
                     pair not in bad

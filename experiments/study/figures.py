@@ -1,0 +1,60 @@
+"""Figures of a study: what a release still answers, and what it gives away, by l."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.study.config import Study
+from experiments.study.measures import COLUMNS
+
+__all__ = ["draw"]
+
+DRAWN = ("query_median", "ncp", "guessed", "recovered")
+MARKS = "osD^vP*Xhd<>p8."
+
+
+def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
+    """One figure a measure, a panel a table, a line an algorithm."""
+    import matplotlib  # only needed by who draws
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    written = []
+    for measure in DRAWN:
+        tables = [name for name in study.tables if any(row["table"] == name and row[measure] is not None for row in rows)]
+        if not tables:
+            continue
+        wide = min(2, len(tables))
+        figure, axes = plt.subplots(
+            -(-len(tables) // wide), wide, figsize=(5.2 * wide, 3.6 * -(-len(tables) // wide)), squeeze=False, layout="constrained"
+        )
+        colours = plt.get_cmap("tab20").colors
+        for ax in axes.flat[len(tables) :]:
+            ax.set_visible(False)
+        for ax, name in zip(axes.flat, tables, strict=False):
+            for at, algorithm in enumerate(study.algorithms):
+                mine: dict[int, list[float]] = {}
+                for row in rows:
+                    if (row["table"], row["algorithm"], row["k"]) == (name, algorithm, study.k[0]) and row[measure] is not None:
+                        mine.setdefault(row["l"], []).append(row[measure])
+                if mine:
+                    values = [sum(x) / len(x) for _, x in sorted(mine.items())]
+                    ax.plot(sorted(mine), values, marker=MARKS[at % len(MARKS)], color=colours[at % 20], ms=5, lw=1.2, label=algorithm)
+            if all(row[measure] is None or row[measure] > 0 for row in rows if row["table"] == name):
+                ax.set_yscale("log")
+            ax.set_title(name, fontsize=10)
+            ax.set_xlabel("l")
+            ax.set_xticks(study.l)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.grid(alpha=0.3)
+        handles = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=8, frameon=False)
+        figure.suptitle(COLUMNS[measure][0], fontsize=11)
+        path = folder / f"{measure}.png"
+        figure.savefig(path, dpi=110)
+        plt.close(figure)
+        written.append(path)
+    return written

@@ -1,0 +1,56 @@
+"""A study's results as one tidy table: a row for each release, every measure a column, where it comes from beside it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.store import Store
+from experiments.study.config import Study
+from experiments.study.measures import COLUMNS
+
+__all__ = ["rows_of", "write"]
+
+KEYS = ("table", "dataset", "rows", "attributes", "sensitive", "l", "k", "algorithm", "seed")
+ORIGIN = ("commit", "ldiv", "numpy", "python", "cpu", "date")
+
+
+def rows_of(study: Study, store: Store) -> tuple[list[dict[str, Any]], int]:
+    """What is stored of a study, and how many of its cells are not there."""
+    name_of = {table: name for name, table in study.tables.items()}
+    rows, lacking = [], 0
+    for cell in study.cells():
+        record = store.record(cell)
+        if record is None:
+            lacking += 1
+            continue
+        made, found = record["provenance"], record["result"]
+        rows.append(
+            {
+                "table": name_of[cell.table],
+                "dataset": cell.table.dataset,
+                "rows": cell.table.n,
+                "attributes": " ".join(cell.table.attributes),
+                "sensitive": cell.table.sensitive,
+                "l": cell.l,
+                "k": cell.k,
+                "algorithm": cell.algorithm,
+                "seed": int(cell.measure.removeprefix("study-")),
+                "note": f"the largest l is {found['infeasible']}" if "infeasible" in found else "",
+                **{column: found.get(column) for column in COLUMNS},
+                **{key: made.get(key) for key in ORIGIN},
+            }
+        )
+    return rows, lacking
+
+
+def write(rows: Sequence[dict[str, Any]], path: Path) -> Path:
+    """The table as CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, [*KEYS, "note", *COLUMNS, *ORIGIN], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows)
+    return path
