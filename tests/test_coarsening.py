@@ -141,8 +141,7 @@ def test_protection_is_refused_by_name():
     data = ldiv.datasets.load("acs2018", qi=["Gender", "Race"])
     with pytest.raises(ldiv.InputError, match="protect: 'Sex' is not"):
         ldiv.solve(data, 2, protect=["Sex"])
-    with pytest.raises(ldiv.InputError, match="every quasi-identifier"):
-        ldiv.solve(data, 2, protect=["Gender", "Race"])
+    assert ldiv.solve(data, 2, protect=["Gender", "Race"]).stars == 0  # every group of equal rows is 2-diverse
     with pytest.raises(ldiv.InputError, match="not with 'mondrian'"):
         ldiv.solve(data, 2, protect=["Gender"], algorithm="mondrian")
     free = ldiv.solve(data, 4, protect=["Gender"])

@@ -167,7 +167,8 @@ class Certificate:
         if self.loss is not None:
             lost, least = self.count(self.stars), self.count(self.bound)
             return f"nodes and stars lose as much as {lost} stars (loss {self.loss}), no release along these hierarchies{which} loses less than {least} {claim}"
-        return f"{self.stars:,} stars, no release{which} has fewer than {self.bound:,} {claim}"
+        by = " by suppression" if self.proof == "counting" else ""  # which any algorithm's release may be compared with
+        return f"{self.stars:,} stars, no release{by}{which} has fewer than {self.bound:,} {claim}"
 
 
 def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -> None:

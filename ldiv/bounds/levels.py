@@ -36,6 +36,14 @@ def _lowest(tree: Taxonomy, codes: NDArray[np.int64]) -> int:
     return paths[0][common]
 
 
+def _cuts(tree: Taxonomy, size: int) -> list[NDArray[np.int64]]:
+    """What each level of a tree joins, the finest first, without the root: the levels that were given, else nodes as far from the root."""
+    if tree.rungs is not None:
+        return [np.asarray(rung, dtype=np.int64) for rung in tree.rungs]
+    paths = [_path(tree, code) for code in range(size)]
+    return [np.array([path[min(depth, len(path) - 1)] for path in paths], dtype=np.int64) for depth in range(max(map(len, paths)) - 1, 0, -1)]
+
+
 class Levels:
     """What groups can show along hierarchies, and what that loses: read from the trees anew, by no code of the solver's."""
 
@@ -59,9 +67,7 @@ class Levels:
         for domain, weight in zip(c.domains, c.weights.tolist(), strict=True):
             tree, cuts = domain.taxonomy, [np.arange(domain.size, dtype=np.int64)]
             if tree is not None:
-                paths = [_path(tree, code) for code in range(domain.size)]
-                for depth in range(max(map(len, paths)) - 1, 0, -1):  # 0 is the root: a star
-                    cut = np.array([path[min(depth, len(path) - 1)] for path in paths], dtype=np.int64)
+                for cut in _cuts(tree, domain.size):
                     parts = len(set(cut.tolist()))
                     if 1 < parts < len(set(cuts[-1].tolist())):
                         cuts.append(cut)
@@ -108,13 +114,18 @@ class Levels:
             A text that is neither the star, nor a value, nor a node.
         """
         domain = self.c.domains[attribute]
-        known: dict[str, set[int]] = {star: {self.star[attribute]}}
+        # A node that is the same on several levels shows itself on the lowest of them.
+        least: dict[tuple[str, tuple[int, ...]], int] = {(star, ()): self.star[attribute]}
         for level, (cut, each) in enumerate(self.levels[attribute]):
             for node in np.unique(cut):
                 below = np.flatnonzero(cut == node)
                 tree = domain.taxonomy
                 text = tree.text[_lowest(tree, below)] if tree is not None and level else text_of(domain.label(int(below[0])))
-                known.setdefault(text, set()).add(int(each[below[0]]))
+                held = text, tuple(below.tolist())
+                least[held] = min(least.get(held, int(each[below[0]])), int(each[below[0]]))
+        known: dict[str, set[int]] = {}
+        for (text, _), loss in least.items():
+            known.setdefault(text, set()).add(loss)
         for text in counts:
             if text not in known:
                 raise InputError(f"column {domain.name!r}: {shown(text)} is neither a value, nor a node of its hierarchy, nor the star {star!r}")

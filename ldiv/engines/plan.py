@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ldiv.asking import Asked
 from ldiv.errors import InputError, MissingColumnError, UnsafeReleaseError
-from ldiv.release.decoding import refuse_ambiguous_star
+from ldiv.release.decoding import refuse_ambiguous_nodes, refuse_ambiguous_star
 from ldiv.release.form import STAR, sorted_entries
 from ldiv.release.release import Release
 from ldiv.table.counted import Counted
@@ -167,6 +167,7 @@ def planned(
     forms, form_of_group = _forms(release)
     changed = [bool((forms[:, j] != KEEP).any()) for j in range(len(qi))]
     for j, domain in enumerate(c.domains):
+        refuse_ambiguous_nodes(asked.star, domain, release.published[:, j], release.subdomains[j])
         if (release.published[:, j] == STAR).any():
             refuse_ambiguous_star(asked.star, domain, release.published[:, j], asked.star_is_null)
     texts: list[list[str | None]] = [[None, asked.star, *(kind.text for kind in kinds)] for kinds in release.subdomains]

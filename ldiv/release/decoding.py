@@ -14,7 +14,7 @@ from ldiv.table.domain import Domain
 from ldiv.table.frames import Change
 from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
 
-__all__ = ["changes_of", "refuse_ambiguous_star"]
+__all__ = ["changes_of", "refuse_ambiguous_nodes", "refuse_ambiguous_star"]
 
 
 def changes_of(
@@ -32,6 +32,7 @@ def changes_of(
         column = published[:, j]
         if (column >= 0).all():
             continue
+        refuse_ambiguous_nodes(star, domain, column, subdomains[j])
         if (column == STAR).any():
             refuse_ambiguous_star(star, domain, column, star_is_null)
         texts: list[str | None] = [star, *(s.text for s in subdomains[j])]
@@ -41,6 +42,19 @@ def changes_of(
         by_group = place[np.where(column < 0, -1 - column, len(texts))]
         changes[domain.name] = Change(codes[:, j], by_group[group], [texts[k] for k in used])
     return changes
+
+
+def refuse_ambiguous_nodes(star: str | None, domain: Domain, published: NDArray[np.int32], kinds: Sequence[Subdomain]) -> None:
+    """Raise where anyone could take a sub-domain that is published for a star, or for a value of the column. Nodes with the same text are one in what is shown."""
+    held: dict[str, set[tuple[int, ...]]] = {}
+    for number in np.unique(published[published < STAR]).tolist():
+        kind = kinds[-2 - number]
+        held.setdefault(kind.text, set()).add(kind.codes)
+    if star in held:
+        raise InputError(f"column {domain.name!r}: a node of its hierarchy is called {star!r}, as stars are: rename it, or choose another star=")
+    for code, label in enumerate(domain.labels or () if held else ()):
+        if held.get(text_of(label), {(code,)}) != {(code,)}:
+            raise InputError(f"column {domain.name!r}: a node of its hierarchy is called {text_of(label)!r}, as a value is: rename it")
 
 
 def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:

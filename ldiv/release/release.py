@@ -336,8 +336,10 @@ class Release:
 
     @property
     def certified(self) -> bool:
-        """Whether there is a certificate: of stars there is always one, along hierarchies where the algorithm proved something."""
-        return self.is_suppression or (self.proof is not None and self.proof.loss is not None)
+        """Whether there is a certificate: of stars there is always one, along hierarchies where the algorithm proved something, even if no node is shown."""
+        if self.info.get("unit", 1) != 1:  # what is counted is more than stars
+            return self.proof is not None and self.proof.loss is not None
+        return self.is_suppression
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -353,7 +355,7 @@ class Release:
         proof = self.proof
         if proof is not None and proof.loss is not None:
             return Certificate(proof.loss, proof.bound, "prices", proof.prices, self.k)
-        if not self.is_suppression:
+        if not self.certified:
             raise LdivError(
                 "nothing was proven of this release along hierarchies: the algorithms 'auto' (but with effort='fast') and 'lagrangian' do"
             )

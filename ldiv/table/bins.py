@@ -55,6 +55,16 @@ class Bins:
             if len(numbers) < 1 or any(a >= b for a, b in zip(numbers, numbers[1:], strict=False)):
                 raise InputError("the edges of bins must be ascending numbers, at least one")
 
+    def holds_whole(self, finer: Bins) -> bool:
+        """Whether each interval of finer bins lies in one of these, as far as that can be told without values."""
+        if self.width is not None and finer.width is not None:
+            return self._number(self.width, "width") % self._number(finer.width, "width") == 0
+        if self.edges is not None and finer.edges is not None:
+            return {self._number(edge, "edges") for edge in self.edges} <= {self._number(edge, "edges") for edge in finer.edges}
+        if self.edges is not None and finer.width is not None:
+            return all(self._number(edge, "edges") % self._number(finer.width, "width") == 0 for edge in self.edges)
+        return True
+
     def texts(self, labels: Sequence[Any], rows: NDArray[np.int64], column: str) -> list[str]:
         """The interval of each value; `rows` are how many rows have it."""
         values = [self._number(label, column) for label in labels]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv._kernels.cells import tally
-from ldiv.arguments import hint
+from ldiv.arguments import hint, shown
 from ldiv.errors import InputError
 from ldiv.table.bins import Bins
 from ldiv.table.frames import Change, open_frame
@@ -84,6 +84,10 @@ class Hierarchy:
             return cls.of(list(_rows_of(source, ())), name)
         levels: dict[str, tuple[str, ...]] = {}
         for row in source:
+            if isinstance(row, str) or not hasattr(row, "__iter__"):
+                raise InputError(
+                    f"{name}: a hierarchy is rows of texts (the value first), nested dicts, a file, Bins or 'auto', not a list with {shown(row)}"
+                )
             texts = tuple(str(text) for text in row)
             if levels.setdefault(texts[0], texts) != texts:
                 raise InputError(f"{name}: value {texts[0]!r} stands twice, with different parents")
@@ -138,7 +142,8 @@ class Hierarchy:
         def grow(codes: list[int], level: int, above: int) -> None:
             for key in sorted({rows[c][level] for c in codes}) if level else []:
                 part = [c for c in codes if rows[c][level] == key]
-                if len(part) == len(codes):
+                if len(part) == len(codes):  # the same node, a level lower
+                    text[above] = key if above else text[above]
                     grow(part, level - 1, above)
                     return
                 parent.append(above)
@@ -154,7 +159,10 @@ class Hierarchy:
                     leaf[c] = len(parent) - 1
 
         grow(list(range(len(labels))), self.height - 1 if self.height else 0, 0)
-        return Taxonomy(np.array(parent, dtype=np.int32), leaf, tuple(text))
+        rungs = [np.arange(len(labels))] + [
+            np.unique([row[level] for row in rows], return_inverse=True)[1].ravel() for level in range(1, self.height)
+        ]
+        return Taxonomy(np.array(parent, dtype=np.int32), leaf, tuple(text), np.stack(rungs).astype(np.int32) if rows else None)
 
     def _row(self, label: Any, column: str) -> tuple[str, ...]:
         if is_missing(label):  # a missing value has no line: it hangs under the root by itself
@@ -229,6 +237,11 @@ def hierarchy_over(source: Any, labels: Sequence[Any], rows: NDArray[np.int64], 
             columns.append([range_text(values[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) for _ in range(a, b)])
     else:
         cascade = [source] if isinstance(source, Bins) else list(source)
+        for fine, coarse in zip(cascade, cascade[1:], strict=False):
+            if not coarse.holds_whole(fine):
+                raise InputError(
+                    f"{name}: intervals of {coarse} do not hold whole intervals of {fine}: name the finest first, each the next one's part"
+                )
         columns = [bins.texts(values, rows[known], column) for bins in cascade]
     return Hierarchy.of([(text_of(value), *above, "*") for value, *above in zip(values, *columns, strict=True)], name)
 

@@ -92,7 +92,8 @@ class Domain:
         digest = hashlib.sha256()
         for code in range(self.size):
             texts = [text_of(self.label(code)), *(tree.text[node] for node in tree.path[code])]
-            digest.update("".join(f"{len(text)}:{text}" for text in texts).encode() + b";")
+            rungs = "" if tree.rungs is None else ",".join(map(str, tree.rungs[:, code]))
+            digest.update("".join(f"{len(text)}:{text}" for text in [*texts, rungs]).encode() + b";")
         return digest.hexdigest()
 
     def as_sensitive(self) -> Domain:

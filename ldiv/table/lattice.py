@@ -30,12 +30,13 @@ Pattern = tuple[int, ...]  # the columns of the lattice's table that are kept: a
 def levels_of(domain: Domain) -> NDArray[np.int32]:
     """The node that covers each code at each level below the star, shape (levels, size): the values first; levels that join nothing are left out.
 
-    Of an unbalanced tree a value that is nearer to the root than others stands for itself on the levels below.
+    Levels are those that were given (of a file its columns); of an unbalanced tree distances from the root, where a value that is nearer to it than others
+    stands for itself on the levels below.
     """
     own = np.arange(domain.size, dtype=np.int32)
     found: list[NDArray[np.int32]] = [own]
     if domain.taxonomy is not None:
-        for nodes in domain.taxonomy.path.T[::-1]:
+        for nodes in domain.taxonomy.levels:
             _, number = np.unique(nodes, return_inverse=True)
             number = np.asarray(number.ravel(), dtype=np.int32)
             if number.max(initial=0) < found[-1].max(initial=0) and number.max(initial=0) > 0:

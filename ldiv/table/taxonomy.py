@@ -32,6 +32,9 @@ class Taxonomy:
         The node of each code.
     text : tuple of str, length nodes
         How each node is published.
+    rungs : ndarray of int32, shape (levels, size), optional
+        Of a tree whose values all have the same levels, the values' own first: equal numbers on a level are one node there. The tree itself leaves out
+        steps that join nothing.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Taxonomy:
     parent: NDArray[np.int32]
     leaf: NDArray[np.int32]
     text: tuple[str, ...]
+    rungs: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         parent = whole(self.parent, "parent", low=-1, high=MOST_VALUES - 1, dtype=np.int32)
@@ -55,7 +59,14 @@ class Taxonomy:
         text = tuple(self.text)
         if len(text) != len(parent) or not all(isinstance(x, str) for x in text):
             raise InputError(f"text must be {len(parent):,} strings, one a node")
-        for name, value in (("parent", parent), ("leaf", leaf), ("text", text)):
+        rungs = self.rungs
+        if rungs is not None:
+            rungs = np.asarray(rungs)
+            if rungs.ndim != 2 or rungs.shape[1] != len(leaf) or rungs.dtype.kind not in "iu":
+                raise InputError(f"rungs must be whole numbers of shape (levels, {len(leaf):,})")
+            rungs = rungs.astype(np.int32)
+            rungs.setflags(write=False)
+        for name, value in (("parent", parent), ("leaf", leaf), ("text", text), ("rungs", rungs)):
             object.__setattr__(self, name, value)
 
     @property
@@ -89,6 +100,11 @@ class Taxonomy:
         for node in range(1, self.nodes):
             children[self.parent[node]].append(node)
         return children
+
+    @property
+    def levels(self) -> NDArray[np.int32]:
+        """What covers each code on each level below the root, the codes' own first, shape (levels, size): rungs, or nodes as far from the root."""
+        return self.path.T[::-1] if self.rungs is None else self.rungs
 
     def codes(self, node: int) -> tuple[int, ...]:
         """The codes below a node."""
