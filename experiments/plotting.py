@@ -111,7 +111,10 @@ def lines(
     if len(axes) == 1:
         axes[0].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     else:
-        axes[-1].legend(frameon=False, fontsize=9)
+        known = {
+            label: handle for ax in reversed(axes) for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        }  # a series may miss in some panels
+        axes[-1].legend(known.values(), known.keys(), frameon=False, fontsize=9)
     save(figure, path)
 
 
