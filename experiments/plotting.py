@@ -32,6 +32,7 @@ SPARE = [
     {"marker": m, "linestyle": s, "color": c}
     for m, s, c in zip("xdph1", ["--", "-.", ":", "-", "--"], ["#444444", "#777777", "#222222", "#999999", "#555555"], strict=True)
 ]
+MANY = 7  # series beyond which their names would cover lines
 HATCHES = ["", "//", "xx", ".."]
 GREYS = ["#f0f0f0", "#b0b0b0", "#606060", "#202020"]
 
@@ -114,7 +115,8 @@ def lines(
         known = {
             label: handle for ax in reversed(axes) for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
         }  # a series may miss in some panels
-        axes[-1].legend(known.values(), known.keys(), frameon=False, fontsize=9)
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(known) > MANY else {}
+        axes[-1].legend(known.values(), known.keys(), frameon=False, fontsize=9, **beside)
     save(figure, path)
 
 
