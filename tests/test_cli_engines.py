@@ -190,3 +190,12 @@ def test_a_full_disk(source):
         assert done.code == 2 and "disk is full" in done.err and os.listdir("small") == []
     finally:
         subprocess.run(["umount", "small"], check=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_named_pipe_is_refused_before_it_is_opened(tmp_path):
+    """Opening it would wait for a writer, or take what only one reader gets: in a process that can be ended."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    code = f"from ldiv.engines import Sources; Sources.of({str(tmp_path / 'pipe.csv')!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "a pipe can be read once" in done.stderr
