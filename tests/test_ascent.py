@@ -95,11 +95,12 @@ def test_leaving_out_what_is_far_above_the_least_costs_the_bound_nothing():
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-3)
 
 
-@pytest.mark.parametrize("l, k", [(1, 30), (2, 40), (4, 1)])
+@pytest.mark.parametrize("l, k", [(1, 100), (4, 1)])
 def test_listed_pairs_prove_what_all_pairs_do(l, k, monkeypatch):
     """Also where loads are heavy, so that a step changes what a row pays by more than temperatures reach."""
-    random = np.random.default_rng(2)
-    data = ldiv.Microdata.from_codes(random.zipf(1.6, (4_000, 4)).clip(max=9) - 1, random.integers(0, 8, 4_000), [9] * 4 + [8])
+    data = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Race", "Education"]).head(8_000)
+    if k > 1:
+        data = ldiv.Microdata.from_codes(data.codes, domains=data.domains)
     bound = {}
     for reach in (Ascent.REACH, 1e6):
         monkeypatch.setattr(Ascent, "REACH", reach)
@@ -107,4 +108,4 @@ def test_listed_pairs_prove_what_all_pairs_do(l, k, monkeypatch):
         ascent = Ascent(problem)
         ascent.run(data.contingency.count, 100, (0.2, 0.01), (0.2, 0.004))
         bound[reach] = problem.bound(ascent.multipliers())
-    assert min(bound.values()) >= 0.995 * max(bound.values()) > 0
+    assert min(bound.values()) >= 0.999 * max(bound.values()) > 0

@@ -1,6 +1,7 @@
 """Neighbourhoods: the heights lemma, the address of every star of the gap, and releases that only get better."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -12,8 +13,10 @@ from strategies import tables
 
 import ldiv
 from ldiv.algorithms.lagrangian.clock import Clock
+from ldiv.algorithms.lagrangian.effort import EFFORTS
 from ldiv.algorithms.lagrangian.flow import Limit, Program, solve
 from ldiv.algorithms.lagrangian.neighbourhoods import Neighbourhoods
+from ldiv.algorithms.lagrangian.search import Search
 from ldiv.bounds.configuration import ConfigurationDual, ascend
 from ldiv.bounds.multipliers import DualProblem
 
@@ -205,3 +208,24 @@ def test_what_is_called_the_best_is_the_best(monkeypatch):
         other = solve(program, 6, 1, Limit(2_000, 10_000))
         assert one.best and other.best
         assert program.cost @ one.rows == pytest.approx(program.cost @ other.rows, abs=1e-5)
+
+
+def test_a_search_of_a_whole_table_says_optimal_of_optima_only():
+    """From a bound and a release that are both bad: what it calls the optimum is what trying all partitions finds."""
+    rng, said = np.random.default_rng(4), 0
+    while said < 12:
+        data = ldiv.Microdata.from_codes(rng.integers(0, 3, (8, 3)), rng.integers(0, 4, 8), [3, 3, 3, 4])
+        if ldiv.max_l(data) < 2:
+            continue
+        search = Search(data.contingency, 2, None, 1, Clock())
+        search.linear(replace(EFFORTS["default"], rounds=0))
+        search.configurations(20, 0, 0.05)
+        if search.dual is None:
+            continue
+        every = np.arange(len(data.contingency.count), dtype=np.int32)
+        search.best = ldiv.Release.from_entries(data.contingency, every * 0, every, data.contingency.count, l=2, algorithm="one group")
+        search.cost, search.bound = search.best.cost, 0
+        search.solve_whole()
+        best = oracle.fewest_stars(oracle.rows_of(data.codes, data.sensitive), 2)
+        assert search.optimal and search.cost == best == search.best.stars
+        said += 1
