@@ -457,3 +457,14 @@ def test_what_a_table_loses_by_levels_is_counted_from_its_texts():
         for j, name in enumerate(("Age", "Town"))
     ]
     assert sum(lost) == release.info["loss"]
+
+
+def test_a_protected_column_has_no_levels():
+    """Its hierarchy says nothing then: the bound is that without it, in parts of a star where nothing else has one."""
+    table = frame()
+    with_it = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3, protect=["Town"], hierarchies=TREES)
+    without = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3, protect=["Town"], hierarchies={"Age": TREES["Age"]})
+    assert with_it.certificate.bound == without.certificate.bound > 0 and with_it.loss == without.loss
+    alone = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3, protect=["Town"], hierarchies={"Town": TREES["Town"]})
+    plain = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3, protect=["Town"])
+    assert alone.loss == plain.stars and 0.95 * plain.certificate.bound * UNIT <= alone.certificate.bound <= plain.certificate.bound * UNIT

@@ -68,7 +68,9 @@ def test_a_constant_column_and_constant_sensitive_values():
         release({"a": [1, 2, 3, 4], "s": [None] * 4}, ["a"])
 
 
-@pytest.mark.parametrize(("l", "message"), [(2.0, "float"), ("2", "str"), (0, "at least 1"), (-1, "at least 1"), (True, "bool"), (None, "NoneType")])
+@pytest.mark.parametrize(
+    ("l", "message"), [(2.0, "float"), ("2", "str"), (0, "at least 1"), (-1, "at least 1"), (True, "bool"), (None, "l is missing")]
+)
 def test_l_of_other_kinds(l, message):
     with pytest.raises(ldiv.InputError, match=message):
         release({"a": [1, 1], "s": [1, 2]}, ["a"], l=l)
