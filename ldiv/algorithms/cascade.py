@@ -18,7 +18,7 @@ from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.algorithms.tp_plus import refine
 from ldiv.release.builder import Entries
-from ldiv.release.nodes import along, lattice_for
+from ldiv.release.nodes import along, lattice_for, weighed
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
@@ -147,7 +147,7 @@ def cascade(
     entries.add(c.group_of_cell, cells, result.kept, c.groups)
     if (left := c.count - result.kept).any():
         descend(lattice, left, l, entries, seed, k)
-    release = along(entries.release(c, lattice, l=l, algorithm="cascade", info=result.info), lattice)
+    release = weighed(entries.release(c, lattice, l=l, algorithm="cascade", info=result.info), lattice)
     rival = along(refine(c, l, result, k), lattice)  # TP+
     if rival.loss < release.loss:
         return replace(rival, algorithm="cascade")

@@ -18,7 +18,7 @@ from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Histograms, Principle, histograms_of
 from ldiv.release.facts import after_merging
 from ldiv.release.histograms import histograms
-from ldiv.release.nodes import along, covered
+from ldiv.release.nodes import covered, weighed
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
@@ -151,7 +151,7 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
         info=after_merging(release.info),
         **form,
     )
-    again = along(again, lattice)
+    again = weighed(again, lattice)
     number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
     if not _all_hold(principles, histograms(again, number, again.groups)).all():
         raise UnsafeReleaseError(f"{release.algorithm}: a group violates {', '.join(map(str, principles))} after merging")

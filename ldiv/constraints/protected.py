@@ -13,7 +13,7 @@ from ldiv.algorithms import Algorithm
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.proof import prove
 from ldiv.release.builder import Entries
-from ldiv.release.nodes import along, lattice_for
+from ldiv.release.nodes import lattice_for, weighed
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.ranking import rank_rows
@@ -86,4 +86,4 @@ def solve_protected(
             most = prod(lattice.height[j] + 1 for j in free)
         prices = Prices(l, price, most, k if k > l else 1, tuple(kept), **lattice.priced)
         info.update(bound=prove(c, prices, l), prices=prices)  # what parts prove by themselves is rounded up once for each
-    return along(entries.release(c, lattice, l=l, k=k, algorithm=algorithm.name, info=info), lattice)
+    return weighed(entries.release(c, lattice, l=l, k=k, algorithm=algorithm.name, info=info), lattice)

@@ -16,7 +16,7 @@ from ldiv.table.arrays import total
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
 
-__all__ = ["along", "columns_of", "covered", "lattice_for", "loss_of", "recoded", "shown_on_levels"]
+__all__ = ["along", "weighed", "columns_of", "covered", "lattice_for", "loss_of", "recoded", "shown_on_levels"]
 
 
 def covered(lattice: Lattice, group: NDArray[np.integer], cell: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int32], list[list[Subdomain]]]:
@@ -133,9 +133,13 @@ def recoded(release: Release, lattice: Lattice) -> Release:
 
 def along(release: Release, lattice: Lattice) -> Release:
     """The release recoded along a lattice, with what it loses beside it; of stars alone the release itself."""
+    return weighed(recoded(release, lattice), lattice)
+
+
+def weighed(release: Release, lattice: Lattice) -> Release:
+    """A release that shows nodes of a lattice already, with what it loses beside it; of stars alone the release itself."""
     if not lattice.nodes:
         return release
-    release = recoded(release, lattice)
     return replace(release, info={**release.info, "loss": loss_of(release, lattice), "unit": lattice.unit})
 
 

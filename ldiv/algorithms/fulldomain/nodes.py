@@ -167,7 +167,7 @@ class Nodes:
             "checked": self.checked,
             "starred_rows": judged.starred,
             "loss": judged.lost,
-            "unit": self.lattice.star[0] // c.domains[0].weight,
+            "unit": self.lattice.unit,
         }
         cells = np.arange(len(c.count), dtype=np.int32)
         return Release.from_entries(

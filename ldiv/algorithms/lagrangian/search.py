@@ -22,7 +22,7 @@ from ldiv.bounds.ascent import Ascent
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.configuration import ConfigurationDual, ascend
 from ldiv.bounds.multipliers import SCALE, DualProblem, Multipliers
-from ldiv.release.nodes import along, loss_of, recoded
+from ldiv.release.nodes import loss_of, recoded, weighed
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
@@ -238,4 +238,4 @@ class Search:
             info["prices"] = self.prices
         if self.optimal or self.bound >= self.cost:
             info["optimal"] = True
-        return along(replace(self.best, algorithm="lagrangian", info=info), self.lattice)
+        return weighed(replace(self.best, algorithm="lagrangian", info=info), self.lattice)
