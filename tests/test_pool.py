@@ -124,6 +124,19 @@ def test_others_bring_what_they_would_bring_with_multipliers(table, seed):
     assert prove(c, Prices(l, np.rint(price * SCALE).astype(np.int64), lattice.vectors, loss="ncp"), l) == dual.proven(price)[0]
 
 
+def test_what_others_bring_is_subtracted_from_the_bound():
+    random = np.random.default_rng(5)
+    table = {"A": random.integers(0, 16, 900), "B": random.integers(0, 16, 900), "S": random.integers(0, 5, 900)}
+    data = ldiv.Microdata.from_frame(table, ["A", "B"], "S").with_hierarchies({x: [ldiv.Bins(2), ldiv.Bins(4)] for x in "AB"})
+    c, lattice = data.contingency, Lattice.of_nodes(data.contingency)
+    price = np.full(len(c.count), 0.14 * UNIT)
+    pool = Pool(lattice, lattice.patterns(2)).with_others(price, 1 << 40)
+    gain = brought(DualProblem(c, 3, 2, lattice=lattice), pool, price).sum()
+    assert 0 < gain < 0.14 * UNIT * c.n
+    bound, prices = ConfigurationDual(DualProblem(c, 3, 2, lattice=lattice).of(pool)).proven(price)
+    assert 0 < bound == prove(c, prices, 3) <= 0.14 * UNIT * c.n - gain + 1
+
+
 def test_some_others_are_chosen_by_what_a_sample_could_bring():
     random = np.random.default_rng(6)
     table = {"A": random.integers(0, 16, 500), "B": random.integers(0, 16, 500), "S": random.integers(0, 4, 500)}

@@ -15,7 +15,7 @@ from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
 from ldiv.algorithms.lagrangian.flow import Limit, solve
-from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, TOGETHER, Neighbourhoods
+from ldiv.algorithms.lagrangian.neighbourhoods import TOGETHER, Neighbourhoods
 from ldiv.algorithms.lagrangian.pooling import priced_in, widened
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
@@ -187,15 +187,15 @@ class Search:
             looks *= min(most, max(1, len(problem.patterns) // FEW))
             if step == configuration.STEP:
                 looks = min(looks, max(TOGETHER, len(self.contingency.count) // OFTEN))
-            self._look_around(looks, LARGEST if step < configuration.STEP else SIZE)
+            self._look_around(looks, step < configuration.STEP)
 
-    def _look_around(self, looks: int, largest: int) -> None:
+    def _look_around(self, looks: int, patient: bool) -> None:
         assert self.dual is not None and self.price is not None and self.support is not None
         around = Neighbourhoods(self.best, self.dual, self.price, self.support)
         fixed = self.cost - around.cost
         around.improve(
             looks,
-            largest=largest,
+            patient=patient,
             goal=self.goal - fixed,
             clock=self.clock,
             progress=None
