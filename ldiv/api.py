@@ -290,7 +290,7 @@ def solve(
     k: int = 1,
     algorithm: str = DEFAULT_ALGORITHM,
     seed: int | None = None,
-    protect: Sequence[str] = (),
+    protect: Sequence[str] | Mapping[str, int] = (),
     also: Sequence[Principle] = (),
     **options: Any,
 ) -> Release:
@@ -305,7 +305,7 @@ def solve(
         The least size of a group.
     algorithm : str
     seed : int, optional
-    protect : sequence of str, optional
+    protect : sequence of str, or mapping of str to int, optional
         QI columns that are never starred; impossible where some combination of their values is not l-eligible by itself, which is an error.
     also : sequence of Principle, optional
         What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.privacy.principles`.
