@@ -6,7 +6,7 @@ largest number, times everything it is multiplied by, certainly fits; else Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.arguments import WEIGHT, L, Whole, shown
+from ldiv.arguments import Whole, shown
+from ldiv.bounds.about import alike, subject
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.bounds.levels import Levels
 from ldiv.errors import InputError
+from ldiv.privacy.persons import Persons, persons_of
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
-__all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
+__all__ = ["Verdict", "certify", "judge", "prove", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
 K = Whole("k", least=1, most=1 << 62)
@@ -42,6 +44,7 @@ class Verdict:
     qi : tuple
         The quasi-identifiers that the certificate is about.
     sensitive : object
+        A tuple where it is about releases that are l-diverse in several columns.
     weights : dict
         What a star costs, where that is not 1.
     stars, bound : int
@@ -59,6 +62,8 @@ class Verdict:
     loss : str or None
         What a node loses, where they are releases along hierarchies: `stars`, `bound` and `proven` are what is lost then, in units of 1 / `unit` star.
     unit : int
+    persons : object
+        The column that says whose a row is, where they publish all rows of a person alike.
     """
 
     l: int
@@ -74,6 +79,7 @@ class Verdict:
     k: int = 1
     loss: str | None = None
     unit: int = 1
+    persons: Any = None
 
     def count(self, number: int) -> str:
         """A number of stars, or of what is lost in stars, for people."""
@@ -96,7 +102,8 @@ class Verdict:
         proven, bound = self.count(self.proven), self.count(self.bound)
         which = f" that stars no value of {', '.join(map(str, self.protected))}" if self.protected else ""
         which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
-        kind, target = (f"{self.l}-diverse release", f" (sensitive: {self.sensitive})") if self.sensitive is not None else ("release", "")
+        which += f" that publishes the rows of one {self.persons} alike" if self.persons is not None else ""
+        kind, target = (f"{self.l}-diverse release", f" (sensitive: {_names(self.sensitive)})") if self.sensitive is not None else ("release", "")
         loses = "has fewer than" if self.loss is None else f"along its hierarchies (loss {self.loss}) loses less than"
         about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} {loses}"
         if self.weights:  # chosen by whoever made the certificate: said with every number
@@ -111,6 +118,10 @@ class Verdict:
         return f"NOT PROVEN: the certificate claims {bound}; what is proven is that {about} {proven} stars"
 
 
+def _names(sensitive: Any) -> str:
+    return ", ".join(map(str, sensitive)) if isinstance(sensitive, tuple) else str(sensitive)
+
+
 def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] | None = None) -> Verdict:
     """Prove a certificate's bound again from the microdata.
 
@@ -119,7 +130,7 @@ def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] 
     frame : any table that :func:`ldiv.anonymize` takes
         The microdata the certificate is about.
     certificate : path-like
-        A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` and ``l=`` beside it.
+        A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` (a list, where there were several) and ``l=`` beside it.
     hierarchies : mapping of column to hierarchy, optional
         Of a release along hierarchies: what :func:`ldiv.anonymize` was given.
 
@@ -134,35 +145,27 @@ def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] 
     """
     claim, about = load_certificate(certificate)
     qi, sensitive, *_ = subject(about, certificate)
-    data = Microdata.from_frame(frame, qi, sensitive, missing={"qi": "value", "sensitive": "value"}, keep=False).with_hierarchies(hierarchies or {})
-    return judge(data, claim, about, certificate)
+    kinds = {"qi": "value", "sensitive": "value"}
+    tables = [Microdata.from_frame(frame, qi, name, missing=kinds, keep=False).with_hierarchies(hierarchies or {}) for name in sensitive or [None]]
+    return judge(tables, claim, about, certificate, None if claim.persons is None else persons_of(frame, claim.persons))
 
 
-def judge(data: Microdata, claim: Certificate, about: dict[str, Any], where: str | Path) -> Verdict:
-    """What a certificate, and what stands beside it, is worth for a table that was read with its columns."""
+def judge(tables: Sequence[Microdata], claim: Certificate, about: dict[str, Any], where: str | Path, persons: Persons | None = None) -> Verdict:
+    """What a certificate, and what stands beside it, is worth for a table that was read with its columns, once for each sensitive column: prices are those of
+    the first, and what counting proves of one holds for releases that are l-diverse in all. `persons` are those whose rows these releases publish alike."""
     qi, sensitive, l, weights, rows = subject(about, where)
+    data = tables[0]
     k = K.check(about.get("k", 1), f"{where}: k")
     if rows is not None and rows != data.n:
         raise InputError(f"{where}: the certificate is of a table with {rows:,} rows, this one has {data.n:,}")
-    data = data.weighted(weights) if weights else data
-    proven = verify_certificate(data, claim, l, k)
+    judged = [table.weighted(weights) if weights else table for table in (tables if claim.prices is None else tables[:1])]
+    proven = max(verify_certificate(table, claim, l, k) for table in judged)
+    proven = proven if persons is None else max(proven, alike(judged[0], persons))
     protected = tuple(qi[j] for j in claim.prices.protected) if claim.prices is not None else ()
-    return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit)
-
-
-def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, int, dict[Any, int], int | None]:
-    """What a certificate says it is about: quasi-identifiers, sensitive column, l, weights and rows, each looked at."""
-    qi, sensitive, weights = about.get("qi"), about.get("sensitive"), about.get("weights") or {}
-    if isinstance(sensitive, list) and len(sensitive) == 1:
-        sensitive = sensitive[0]
-    bare = sensitive is None and about.get("l") == 1  # k-anonymity alone
-    if not isinstance(qi, list) or not qi or not all(isinstance(x, (str, int)) for x in qi) or not (bare or isinstance(sensitive, (str, int))):
-        raise InputError(f"{where}: the certificate does not say which columns it is about (qi {shown(qi)}, sensitive {shown(sensitive)})")
-    if not isinstance(weights, dict):
-        raise InputError(f"{where}: weights must be a mapping, not {shown(weights)}")
-    checked = {name: WEIGHT.check(weight, f"{where}: weight of {shown(name)}") for name, weight in weights.items()}
-    rows = Whole("rows", optional=True).check(about.get("rows"), f"{where}: rows")
-    return qi, sensitive, L.check(about.get("l"), f"{where}: l"), checked, rows
+    target = sensitive[0] if len(sensitive) == 1 else tuple(sensitive) or None
+    return Verdict(
+        l, tuple(qi), target, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit, claim.persons
+    )
 
 
 def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int, k: int | None = None) -> int:
