@@ -3,7 +3,7 @@
 The file is a zip archive of
 
 * ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
-* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``price_k``, ``protected``, ``highest``, of releases along hierarchies ``loss``, ``losses`` and
+* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``price_k``, ``protected``, ``highest``, ``persons``, of releases along hierarchies ``loss``, ``losses`` and
   ``trees``, and what else was to stand beside them;
 * ``price.npy``: one int64 a cell of the table, in units of 2**-20 star;
 * ``combinations.npy``, of some releases along hierarchies: which combinations of levels were looked at.
@@ -103,6 +103,8 @@ class Certificate:
         The dual bound's proof; with the table it proves the bound to whoever recomputes it. Of an exact search: the best that is proved without it.
     k : int
         The least size of a group in the releases that it is about.
+    persons : text or int, optional
+        The column that says whose a row is, where it is about releases that publish all rows of a person alike.
 
     Raises
     ------
@@ -115,11 +117,14 @@ class Certificate:
     proof: str
     prices: Prices | None = field(default=None, repr=False)
     k: int = 1
+    persons: Any = None
 
     def __post_init__(self) -> None:
         checked = {"stars": STARS.check(self.stars), "bound": BOUND.check(self.bound), "proof": PROOF.check(self.proof), "k": K.check(self.k)}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if not isinstance(self.persons, str | int | None) or isinstance(self.persons, bool):
+            raise InputError(f"persons must be the name of a column, not {shown(self.persons)}")
         if not isinstance(self.prices, Prices | None) or (self.proof == "prices") > (self.prices is not None):
             raise InputError(f"prices must be Prices where they are the proof, not {shown(self.prices)}")
 
@@ -172,6 +177,7 @@ class Certificate:
         which = " that stars no protected column" if self.prices is not None and self.prices.protected else ""
         which += " and keeps to its levels" if self.prices is not None and any(self.prices.highest) else ""
         which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
+        which += f" that publishes the rows of one {self.persons} alike" if self.persons is not None else ""
         claim = f"(ratio {self.ratio:.4f}, proof: {self.proof})"
         if self.loss is not None:
             lost, least = self.count(self.stars), self.count(self.bound)
@@ -191,7 +197,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
     certificate : Certificate
     path : path-like
     **about
-        What JSON can hold.
+        What JSON can hold. :func:`ldiv.bounds.proof.certify` needs ``qi``, ``sensitive`` (all of them, in the order in which they were given) and ``l``.
 
     Raises
     ------
@@ -209,6 +215,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         "k": certificate.k,
         **({"most": prices.most, "price_k": prices.k, "protected": list(prices.protected)} if prices else {}),
         **({"highest": list(prices.highest)} if prices and prices.highest else {}),
+        **({} if certificate.persons is None else {"persons": certificate.persons}),
         **(_along(prices) if prices and prices.loss is not None else {}),
         **about,
         "private": PRIVATE.splitlines()[0],
@@ -280,7 +287,7 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
     proof = PROOF.check(head.get("proof"))
     if proof == "counting" and prices is not None:
         raise InputError("a bound by counting has no prices")
-    return Certificate(head.get("stars"), head.get("bound"), proof, prices, head.get("k", 1)), about  # type: ignore[arg-type]
+    return Certificate(head.get("stars"), head.get("bound"), proof, prices, head.get("k", 1), head.get("persons")), about  # type: ignore[arg-type]
 
 
 def _read_along(head: Mapping[str, Any]) -> dict[str, Any]:

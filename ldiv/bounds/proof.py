@@ -6,7 +6,7 @@ largest number, times everything it is multiplied by, certainly fits; else Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import prod
 from pathlib import Path
@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.arguments import WEIGHT, L, Whole, shown
+from ldiv.arguments import Whole, shown
+from ldiv.bounds.about import alike, subject
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.bounds.levels import Levels
 from ldiv.bounds.verdict import Verdict
 from ldiv.errors import InputError
+from ldiv.privacy.persons import Persons, persons_of
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
-__all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
+__all__ = ["Verdict", "certify", "judge", "prove", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
 K = Whole("k", least=1, most=1 << 62)
@@ -41,7 +43,7 @@ def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] 
     frame : any table that :func:`ldiv.anonymize` takes
         The microdata the certificate is about.
     certificate : path-like
-        A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` and ``l=`` beside it.
+        A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` (a list, where there were several) and ``l=`` beside it.
     hierarchies : mapping of column to hierarchy, optional
         Of a release along hierarchies: what :func:`ldiv.anonymize` was given.
 
@@ -56,39 +58,28 @@ def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] 
     """
     claim, about = load_certificate(certificate)
     qi, sensitive, *_ = subject(about, certificate)
-    data = Microdata.from_frame(frame, qi, sensitive, missing={"qi": "value", "sensitive": "value"}, keep=False).with_hierarchies(hierarchies or {})
-    return judge(data, claim, about, certificate)
+    kinds = {"qi": "value", "sensitive": "value"}
+    tables = [Microdata.from_frame(frame, qi, name, missing=kinds, keep=False).with_hierarchies(hierarchies or {}) for name in sensitive or [None]]
+    return judge(tables, claim, about, certificate, None if claim.persons is None else persons_of(frame, claim.persons))
 
 
-def judge(data: Microdata, claim: Certificate, about: dict[str, Any], where: str | Path) -> Verdict:
-    """What a certificate, and what stands beside it, is worth for a table that was read with its columns."""
+def judge(tables: Sequence[Microdata], claim: Certificate, about: dict[str, Any], where: str | Path, persons: Persons | None = None) -> Verdict:
+    """What a certificate, and what stands beside it, is worth for a table that was read with its columns, once for each sensitive column: prices are those of
+    the first, and what counting proves of one holds for releases that are l-diverse in all. `persons` are those whose rows these releases publish alike."""
     qi, sensitive, l, weights, rows = subject(about, where)
+    data = tables[0]
     k = K.check(about.get("k", 1), f"{where}: k")
     if rows is not None and rows != data.n:
         raise InputError(f"{where}: the certificate is of a table with {rows:,} rows, this one has {data.n:,}")
-    data = data.weighted(weights) if weights else data
-    proven = verify_certificate(data, claim, l, k)
+    judged = [table.weighted(weights) if weights else table for table in (tables if claim.prices is None else tables[:1])]
+    proven = max(verify_certificate(table, claim, l, k) for table in judged)
+    proven = proven if persons is None else max(proven, alike(judged[0], persons))
     protected = tuple(qi[j] for j in claim.prices.protected) if claim.prices is not None else ()
     levels = claim.prices.highest if claim.prices is not None else ()
     highest = {name: level for name, level in zip(protected, levels, strict=False) if level}
-    return Verdict(
-        l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit, highest
-    )
-
-
-def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, int, dict[Any, int], int | None]:
-    """What a certificate says it is about: quasi-identifiers, sensitive column, l, weights and rows, each looked at."""
-    qi, sensitive, weights = about.get("qi"), about.get("sensitive"), about.get("weights") or {}
-    if isinstance(sensitive, list) and len(sensitive) == 1:
-        sensitive = sensitive[0]
-    bare = sensitive is None and about.get("l") == 1  # k-anonymity alone
-    if not isinstance(qi, list) or not qi or not all(isinstance(x, (str, int)) for x in qi) or not (bare or isinstance(sensitive, (str, int))):
-        raise InputError(f"{where}: the certificate does not say which columns it is about (qi {shown(qi)}, sensitive {shown(sensitive)})")
-    if not isinstance(weights, dict):
-        raise InputError(f"{where}: weights must be a mapping, not {shown(weights)}")
-    checked = {name: WEIGHT.check(weight, f"{where}: weight of {shown(name)}") for name, weight in weights.items()}
-    rows = Whole("rows", optional=True).check(about.get("rows"), f"{where}: rows")
-    return qi, sensitive, L.check(about.get("l"), f"{where}: l"), checked, rows
+    target = sensitive[0] if len(sensitive) == 1 else tuple(sensitive) or None
+    about_it = (l, tuple(qi), target, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit)
+    return Verdict(*about_it, claim.persons, highest)
 
 
 def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int, k: int | None = None) -> int:

@@ -19,6 +19,7 @@ class Verdict:
     qi : tuple
         The quasi-identifiers that the certificate is about.
     sensitive : object
+        A tuple where it is about releases that are l-diverse in several columns.
     weights : dict
         What a star costs, where that is not 1.
     stars, bound : int
@@ -38,6 +39,8 @@ class Verdict:
     loss : str or None
         What a node loses, where they are releases along hierarchies: `stars`, `bound` and `proven` are what is lost then, in units of 1 / `unit` star.
     unit : int
+    persons : object
+        The column that says whose a row is, where they publish all rows of a person alike.
     """
 
     l: int
@@ -53,6 +56,7 @@ class Verdict:
     k: int = 1
     loss: str | None = None
     unit: int = 1
+    persons: Any = None
     highest: Mapping[Any, int] = field(default_factory=dict)
 
     def count(self, number: int) -> str:
@@ -78,7 +82,8 @@ class Verdict:
         which = f" that stars no value of {', '.join(never)}" if never else ""
         which += "".join(f" that shows {name} at most on level {level}" for name, level in self.highest.items())
         which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
-        kind, target = (f"{self.l}-diverse release", f" (sensitive: {self.sensitive})") if self.sensitive is not None else ("release", "")
+        which += f" that publishes the rows of one {self.persons} alike" if self.persons is not None else ""
+        kind, target = (f"{self.l}-diverse release", f" (sensitive: {_names(self.sensitive)})") if self.sensitive is not None else ("release", "")
         loses = "has fewer than" if self.loss is None else f"along its hierarchies (loss {self.loss}) loses less than"
         about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} {loses}"
         if self.weights:  # chosen by whoever made the certificate: said with every number
@@ -91,3 +96,7 @@ class Verdict:
         if not self.checkable:
             return f"NOT RE-CHECKABLE: the bound of {bound} stars is by exhaustive search; what is proven again is that {about} {proven}"
         return f"NOT PROVEN: the certificate claims {bound}; what is proven is that {about} {proven} stars"
+
+
+def _names(sensitive: Any) -> str:
+    return ", ".join(map(str, sensitive)) if isinstance(sensitive, tuple) else str(sensitive)

@@ -71,6 +71,12 @@ class Reading:
         list[str] | None,
         typer.Option(help="A column of a text file that must hold numbers; repeat for each. By default columns of numbers are found."),
     ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands before the fractions of numbers in text files: . (the default) or , as in 12,5. Cells come back as they were."
+        ),
+    ] = None
     text: Annotated[list[str] | None, typer.Option(help="A column of a text file whose numbers are mere names; repeat for each.")] = None
     missing_qi: Annotated[str, typer.Option(help="Missing QI values: value (one more value) or error.")] = "value"
     missing_sensitive: Annotated[str, typer.Option(help="Missing sensitive values: value (one more value) or error.")] = "error"
