@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldiv.engines.plan import KEEP, Counts, Plan
+from ldiv.engines.plan import KEEP, Plan
 from ldiv.engines.sql import DUCKDB
 
 __all__ = ["Packing"]
@@ -61,11 +61,13 @@ class Packing:
     bits: list[int]
 
     @classmethod
-    def of(cls, plan: Plan, counts: Counts, types: dict[str, str], words: Callable[[str, Any], str]) -> Packing | None:
+    def of(cls, plan: Plan, column_of: Callable[[str], Any], types: dict[str, str], words: Callable[[str, Any], str]) -> Packing | None:
         """The packing; None where a column is no whole number and no text of few values, or 62 bits are too few, or something is shown but values and stars.
 
         Parameters
         ----------
+        column_of : callable
+            Values of a column, each at least once.
         words : callable
             ``words(name, values)`` makes a type of these texts and returns its name.
         """
@@ -78,7 +80,7 @@ class Packing:
         columns: dict[str, _Column] = {}
         shift = 0
         for name in named:
-            column = counts.table.column(name)
+            column = column_of(name)
             if types[name] in WHOLE:
                 ends = pc.min_max(column).as_py()
                 low, size = ends["min"] or 0, (ends["max"] or 0) - (ends["min"] or 0) + 1
