@@ -102,7 +102,7 @@ class DuckDB:
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
         """Write the release: into one file of the folder, or into several."""
         types = self._types()
-        packing = Packing.of(plan, plan.own.get if plan.own else self.counted.table.column, types, self._words)
+        packing = Packing.of(plan, plan.own.get if plan.own else self.counted.table.column, types, self._words, self._ranges)
         ordered = self._packed(plan, packing) if packing is not None else self._by_columns(plan, types)
         if kind == "parquet":
             how = "FORMAT parquet, COMPRESSION zstd"
@@ -159,13 +159,15 @@ class DuckDB:
     def _packed(self, plan: Plan, packing: Packing) -> str:
         """What is published and in which order, with all named columns as one number."""
         self._number(plan)
-        key = DUCKDB.name("ldiv key")
-        self._plan(plan, f"{packing.encoded} AS {key}")
-        self._take("ldiv forms", packing.forms())
-        others = "".join(f", {DUCKDB.name(name)}" for name in plan.rest)
-        packed = f"(SELECT {packing.encoded} AS {key}{others} FROM {self.table})"
-        rows = numbered_query(DUCKDB, packed, '"ldiv plan"', plan, ["ldiv key", *plan.rest], f"t.{key} = p.{key}")
-        return packing.query(rows, plan, plan.rest)
+        self._plan(plan, f"{packing.encoded([*plan.qi, *plan.targets])} AS {DUCKDB.name('ldiv key')}")
+        self._take("ldiv forms", packing.table())
+        for name, words in packing.types(plan).items():
+            self._type(f"ldiv shown {name}", words)
+        joined = packing.joined(self.table, plan)
+        if packing.apart or not plan.splits:  # columns that may be wide are read once more rather than kept
+            return packing.query(f"({joined})", plan)
+        self.run(f'CREATE TEMP TABLE "ldiv joined" AS {joined}')
+        return packing.query('"ldiv joined"', plan)
 
     def _by_columns(self, plan: Plan, types: dict[str, str]) -> str:
         """The same with the columns side by side, whatever they hold and whatever is shown for them."""
@@ -205,11 +207,19 @@ class DuckDB:
         self.run('DROP TABLE "ldiv numbers"')
         self.run("DROP TABLE combinations")
 
-    def _words(self, name: str, values: Any) -> str:
+    def _words(self, name: str, values: Sequence[str]) -> str:
         """A type whose values are these texts."""
-        kind = DUCKDB.name(f"ldiv words of {name}")
-        self.run(f"CREATE TYPE {kind} AS ENUM ({', '.join(map(DUCKDB.string, values.to_pylist()))})")
-        return kind
+        return self._type(f"ldiv words of {name}", values)
+
+    def _type(self, name: str, values: Sequence[str]) -> str:
+        self.run(f"CREATE TYPE {DUCKDB.name(name)} AS ENUM ({', '.join(map(DUCKDB.string, values))})")
+        return DUCKDB.name(name)
+
+    def _ranges(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """The least and the largest value of columns of whole numbers."""
+        ends = ", ".join(f"min({x}), max({x})" for x in map(DUCKDB.name, names))
+        found = self.run(f"SELECT {ends} FROM {self.table}").fetchall()[0]
+        return {name: (found[2 * at] or 0, found[2 * at + 1] or 0) for at, name in enumerate(names)}
 
     def _take(self, name: str, table: Any) -> None:
         with self.errors():
