@@ -165,7 +165,7 @@ class Packing:
         rows = f"SELECT {key}{apart} FROM {joined} WHERE {cell} < 0"
         if plan.splits:
             salt = f"(SELECT salt FROM {DUCKDB.name('ldiv secret')})"
-            digest = f"md5(concat({salt}, {DUCKDB.as_text(f'hash({key}{apart})')}))"
+            digest = f"md5_number(concat({salt}, {DUCKDB.as_text(f'hash({key}{apart})')}))"
             ranked = f"SELECT *, row_number() OVER (PARTITION BY {cell} ORDER BY {digest}) - 1 AS {number} FROM {joined} WHERE {cell} >= 0"
             rows += (
                 f" UNION ALL SELECT (t.{key} & f.mask) + f.stars AS {key}{apart} FROM ({ranked}) t JOIN {DUCKDB.name('ldiv pieces')} q "
