@@ -25,7 +25,7 @@ EVERY = ("lagrangian", "cascade", "tp+", "mondrian", "tds")
 TABLES: tuple[tuple[str, Table, tuple[tuple[int, int], ...], tuple[str, ...]], ...] = (
     ("Adult, d = 7, ARX's hierarchies", Table("adult", 30_162, ADULT, "occupation"), (*((l, 1) for l in LEVELS), (3, 5)), EVERY),
     ("ACS 2018, d = 4", Table("acs2018", 248_381, FOUR, "Income"), tuple((l, 1) for l in (2, 6, 10)), EVERY),
-    ("ACS 2018, d = 7", Table("acs2018", 248_381, SEVEN, "Income"), tuple((l, 1) for l in (2, 6)), EVERY),
+    ("ACS 2018, d = 7", Table("acs2018", 248_381, SEVEN, "Income"), ((6, 1),), EVERY),
 )
 # ARX 3.9.2, local recoding with the same hierarchies, loss in % by l; 937 to 5,465 of its rows are not l-diverse.
 ARX = {2: 6.19, 3: 13.2, 4: 23.5, 6: 54.5}

@@ -74,11 +74,13 @@ class Limit:
 
 @dataclass(frozen=True)
 class Solution:
-    """Rows of each variable, None where nothing was found; whether nothing is better; and how hard it was, in iterations of the simplex method."""
+    """Rows of each variable, None where nothing was found; whether nothing is better; and how hard it was, in iterations of the simplex method and in
+    times that the solver asked whether to go on."""
 
     rows: NDArray[np.int64] | None
     best: bool
     work: int
+    checks: int = 0
 
 
 def solve(program: Program, l: int, k: int, limit: Limit) -> Solution:
@@ -115,20 +117,20 @@ def solve(program: Program, l: int, k: int, limit: Limit) -> Solution:
         np.concatenate([program.rows[program.cell].astype(float), np.full(groups, float(program.rows.sum()) + program.height), np.ones(switches)]),
     )
     whole = np.concatenate([np.zeros(many), np.ones(groups + switches)])
-    found, best, work = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), bounds, whole, limit)
+    found, best, work, checks = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), bounds, whole, limit)
     if found is None:
-        return Solution(None, best, work)
+        return Solution(None, best, work, checks)
     rows = np.rint(found[:many])
     if np.abs(rows - found[:many]).max(initial=0) > NEARLY:  # a point between two vertices: the flow at its heights is whole
         low_height, high_height = bounds
         heights = np.rint(found[many:])
         fixed = np.concatenate([low_height[:many], heights]), np.concatenate([high_height[:many], heights])
-        found, _, more = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), fixed, whole * 0, limit)
+        found, _, more, _ = _highs(cost, matrix, np.concatenate(low), np.concatenate(high), fixed, whole * 0, limit)
         work += more
         if found is None or np.abs(np.rint(found[:many]) - found[:many]).max(initial=0) > NEARLY:
-            return Solution(None, best, work)
+            return Solution(None, best, work, checks)
         rows = np.rint(found[:many])
-    return Solution(rows.astype(np.int64), best, work)
+    return Solution(rows.astype(np.int64), best, work, checks)
 
 
 def _highs(
@@ -139,8 +141,8 @@ def _highs(
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
     whole: NDArray[np.float64],
     limit: Limit,
-) -> tuple[NDArray[np.float64] | None, bool, int]:
-    """A point, whether it is the best, and the iterations it took. Through highspy, which can be interrupted; else through scipy."""
+) -> tuple[NDArray[np.float64] | None, bool, int, int]:
+    """A point, whether it is the best, the iterations it took, and the checks. Through highspy, which can be interrupted; else through scipy."""
     try:
         import highspy
     except ImportError:
@@ -148,7 +150,8 @@ def _highs(
 
         options = {"mip_rel_gap": 0.0, "node_limit": limit.nodes, "time_limit": max(limit.clock.left, LEAST)}
         found = milp(cost, constraints=LinearConstraint(matrix, low, high), integrality=whole, bounds=Bounds(*bounds), options=options)
-        return found.x, found.status == 0, (1 + int(getattr(found, "mip_node_count", 0) or 0)) * 100
+        nodes = 1 + int(getattr(found, "mip_node_count", 0) or 0)
+        return found.x, found.status == 0, nodes * 100, nodes
     solver: Any = highspy.Highs.__mro__[1]()  # the class itself greets on standard output as it is made, where a release may be written
     for name, value in (
         ("output_flag", False),
@@ -188,6 +191,6 @@ def _highs(
         raise raised[0]
     info = solver.getInfo()
     if info.primal_solution_status != 2:  # feasible
-        return None, False, int(info.simplex_iteration_count)
+        return None, False, int(info.simplex_iteration_count), checks
     best = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return np.array(solver.getSolution().col_value), best, int(info.simplex_iteration_count)
+    return np.array(solver.getSolution().col_value), best, int(info.simplex_iteration_count), checks

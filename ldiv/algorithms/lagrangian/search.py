@@ -36,8 +36,8 @@ CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost
 MORE_LOOKS, FEW = 4, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
 MORE_LOOKS_AT_NODES = 16  # rounding does less there
 OFTEN = 4  # cells for each look at the least: of a small table each cell is in many neighbourhoods soon
-NODES, PAIRS = 300, 8_000  # of the search for a small table's optimum
-WORK = 250_000  # pairs times checks of it
+NODES, PAIRS = 1_000, 8_000  # of the search for a small table's optimum
+WORK = 500_000  # pairs times checks of all its programs
 
 Progress = Callable[[str], None]
 
@@ -225,15 +225,16 @@ class Search:
         """
         if self.dual is None or self.price is None or self.dual.problem.item.size > WHOLE:
             return
-        most, step = self.bound, self.lattice.unit
-        while self.open:
+        most, step, left = self.bound, self.lattice.unit, WORK
+        while self.open and left > 0:
             most = min(most, self.cost - 1)
             chosen = self.candidates(most)
             if chosen is None or (pairs := int(np.count_nonzero(chosen))) > PAIRS:
                 return
             around = Neighbourhoods(self.best, self.dual, self.price, chosen.astype(np.float32))
             part = around.part(np.flatnonzero(np.diff(around.of_cell)))
-            found = solve(part.program, self.l, self.dual.k, Limit(NODES, WORK // max(pairs, 1), self.clock))
+            found = solve(part.program, self.l, self.dual.k, Limit(NODES, left // max(pairs, 1), self.clock))
+            left -= found.checks * pairs
             if found.rows is not None and around.apply(part, found.rows):
                 self.take(around.result())
             self.optimal = found.best and self.cost <= most + 1
