@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "matplotlib.sphinxext.plot_directive",
+    "sphinx-mathjax-offline",  # formulas are typeset without the network
 ]
 plot_html_show_source_link = plot_html_show_formats = False
 plot_formats = [("png", 110)]

@@ -166,8 +166,8 @@ def _column_hint(error: MissingColumnError) -> str:
         return ". The first line looks like a row: name the columns with --names if the file has no header"
     other = next((letter for letter in ";\t|," if len(names) == 1 and letter in names[0]), None)
     if other and "separated by" in str(error):
-        return ": --delimiter"
-    return f". Perhaps the fields are separated by {other!r}: --delimiter" if other else ""
+        return f": --delimiter {other!r}"
+    return f". Perhaps the fields are separated by {other!r}: --delimiter {other!r}" if other else ""
 
 
 def _complain(message: str) -> None:
