@@ -22,6 +22,8 @@ extensions = [
 plot_html_show_source_link = plot_html_show_formats = False
 plot_formats = [("png", 110)]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = f"ldiv {version}"
 exclude_patterns = ["_build"]
 autodoc_typehints = "none"

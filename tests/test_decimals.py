@@ -104,9 +104,7 @@ def test_the_release_is_that_of_points(clinics, more, engine):
     plain, commas = read_table("p.csv"), read_table("c.csv", delimiter=";")
     named = [name for name in plain.column_names if engine == "memory" or name != "Fall"]  # an engine draws by the text of the row
     shown = {
-        "p": sorted(
-            zip(*([str(x).replace(".", ",") for x in column.to_pylist()] for column in plain.select(named).columns), strict=True)
-        ),
+        "p": sorted(zip(*([str(x).replace(".", ",") for x in column.to_pylist()] for column in plain.select(named).columns), strict=True)),
         "c": sorted(zip(*([x.replace("; ", ", ") for x in column.to_pylist()] for column in commas.select(named).columns), strict=True)),
     }
     assert shown["p"] == shown["c"]

@@ -36,7 +36,13 @@ def test_every_command_says_what_the_page_shows(tmp_path):
     codes = []
     for command, shown in told:
         done = subprocess.run(
-            ["sh", "-c", shell + command], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+            ["sh", "-c", shell + command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
         )
         assert alike.check_output(shown, done.stdout, doctest.ELLIPSIS), f"$ {command}\n{done.stdout}\nand not\n{shown}"
         codes.append(done.returncode)
@@ -46,5 +52,9 @@ def test_every_command_says_what_the_page_shows(tmp_path):
 def test_names_of_options_on_the_page_are_those_of_the_command():
     """Options that were renamed are renamed here."""
     options = {word for command, _ in commands() for word in shlex.split(command) if word.startswith("--")}
-    known = (ROOT / "ldiv" / "cli" / "options.py").read_text() + (ROOT / "ldiv" / "cli" / "anonymize.py").read_text() + (ROOT / "ldiv" / "cli" / "check.py").read_text()
+    known = (
+        (ROOT / "ldiv" / "cli" / "options.py").read_text()
+        + (ROOT / "ldiv" / "cli" / "anonymize.py").read_text()
+        + (ROOT / "ldiv" / "cli" / "check.py").read_text()
+    )
     assert options and all(re.search(rf"\b{word[2:].replace('-', '_')}\b|{word}", known) for word in options)

@@ -17,6 +17,7 @@ from ldiv.algorithms.lagrangian.effort import EFFORTS
 from ldiv.algorithms.lagrangian.flow import Limit, Program, solve
 from ldiv.algorithms.lagrangian.neighbourhoods import Neighbourhoods
 from ldiv.algorithms.lagrangian.search import Search
+from ldiv.algorithms.lagrangian.sizes import Sizes
 from ldiv.bounds.configuration import ConfigurationDual, ascend
 from ldiv.bounds.multipliers import DualProblem
 
@@ -229,3 +230,30 @@ def test_a_search_of_a_whole_table_says_optimal_of_optima_only():
         best = oracle.fewest_stars(oracle.rows_of(data.codes, data.sensitive), 2)
         assert search.optimal and search.cost == best == search.best.stars
         said += 1
+
+
+def test_sizes_grow_where_larger_ones_save_more_and_shrink_where_programs_stay_open():
+    sizes = Sizes(100, 50, 1_000)
+    assert sizes.sizes[sizes.at] <= 100 and sizes.sizes == sorted(sizes.sizes) and max(sizes.sizes) <= 1_000
+    first = sizes.next()
+    sizes.told(10, 100, True)
+    tried = []
+    for _ in range(4 * 5):  # a larger one saves more for its work: taken once it has been tried
+        tried.append(sizes.next())
+        sizes.told(10 if tried[-1] == first else 50, 100, True)
+    assert first in tried and tried[-1] > first
+    at = sizes.at
+    for _ in range(2):  # nothing saved: on to the next
+        while sizes.next() != sizes.sizes[at]:
+            sizes.told(0, 100, True)
+        sizes.told(0, 100, True)
+    assert sizes.at > at
+    while sizes.at:
+        size = sizes.next()
+        sizes.told(0, 100, False)
+        assert sizes.next() < size or sizes.at == 0
+    sizes.free()
+    for _ in range(40):
+        sizes.next()
+        sizes.told(0, 100, True)
+    assert sizes.at == len(sizes.sizes) - 1

@@ -82,9 +82,11 @@ def test_against_all_partitions(table, loss, k):
     if (prices := release.info.get("prices")) is not None:
         assert prove(data.contingency, prices, l) <= optimum
         random = np.random.default_rng(0)
-        for most in (1, lattice.vectors):  # whatever the prices, whatever is left out
+        for chosen in (None, np.flatnonzero(random.random(lattice.vectors) < 0.5)):  # whatever the prices, whatever is left out
             value = (random.random(len(prices.value)) * data.d * UNIT * (1 << 20)).astype(np.int64)
-            assert prove(data.contingency, Prices(l, value, most, max(k, 1), loss=loss), l) <= optimum
+            most = lattice.vectors if chosen is None else len(chosen)
+            if most:
+                assert prove(data.contingency, Prices(l, value, most, max(k, 1), loss=loss, combinations=chosen), l) <= optimum
 
 
 @settings(deadline=None, max_examples=60)
@@ -305,21 +307,16 @@ def test_prices_that_do_not_fit_are_refused():
         Prices(3, prices.value, prices.most, loss="own"),
         Prices(3, prices.value, prices.most, loss="ncp", losses={"Town": {"Germany": 0.5}}),
         Prices(3, prices.value, prices.most, loss="ncp", trees={"Town": "another"}),
+        Prices(3, prices.value, prices.most - 1, loss="ncp"),
+        Prices(3, prices.value, 2, loss="ncp", combinations=np.array([0, 0])),
+        Prices(3, prices.value, 2, loss="ncp", combinations=np.array([1, 0])),
+        Prices(3, prices.value, 2, loss="ncp", combinations=np.array([-1, 0])),
+        Prices(3, prices.value, 2, loss="ncp", combinations=np.array([0, 10**9])),
+        Prices(3, prices.value, 2, loss="ncp", combinations=np.array([0.0, 1.0])),
+        Prices(3, prices.value, 3, loss="ncp", combinations=np.array([0, 1])),
     ):
         with pytest.raises(InputError):
             prove(data.contingency, wrong, 3)
-
-
-def test_vectors_that_do_not_fit_are_left_out_and_the_bound_allows_for_it(monkeypatch):
-    from ldiv.algorithms.lagrangian import effort
-
-    data = ldiv.Microdata.from_frame(frame(), ["Age", "Town"], "Ill").with_hierarchies(TREES)
-    whole = ldiv.solve(data, 3, algorithm="lagrangian", nodes=True)
-    monkeypatch.setattr(effort, "EVERYTHING", 4 * len(data.contingency.count))
-    part = ldiv.solve(data, 3, algorithm="lagrangian", nodes=True)
-    assert part.info["prices"].most == 4 < whole.info["prices"].most
-    assert part.info["bound"] <= whole.info["loss"]
-    assert prove(data.contingency, part.info["prices"], 3) == part.info["bound"]
 
 
 @pytest.mark.parametrize("effort", ["fast", "default"])

@@ -107,7 +107,9 @@ def test_the_documented_table_is_what_the_walk_finds(walked):
     named = re.search(r"Counted with (.+)\.", text)
     assert named
     versions = dict(re.findall(r"(\w+) ([\d.]+)", named[1].lower()))
-    counted = {library: [int(re.match(r"\d*", cell)[0] or 0) for cell in (*row[1:4], row[5] if len(row) > 5 else "")] for library, row in lines.items()}
+    counted = {
+        library: [int(re.match(r"\d*", cell)[0] or 0) for cell in (*row[1:4], row[5] if len(row) > 5 else "")] for library, row in lines.items()
+    }
     for library, (walked_types, released, errors, unmade) in counted.items():
         assert walked_types == released + errors + unmade
         if metadata.version(library.replace("ibis", "ibis-framework")).startswith(versions[library]):

@@ -5,7 +5,8 @@ The file is a zip archive of
 * ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
 * ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``price_k``, ``protected``, ``persons``, of releases along hierarchies ``loss``, ``losses`` and
   ``trees``, and what else was to stand beside them;
-* ``price.npy``: one int64 a cell of the table, in units of 2**-20 star.
+* ``price.npy``: one int64 a cell of the table, in units of 2**-20 star;
+* ``combinations.npy``, of some releases along hierarchies: which combinations of levels were looked at.
 
 A cell is a combination of quasi-identifiers and SA value that the table has; cells stand in lexicographic order.
 """
@@ -62,11 +63,14 @@ class Prices:
         Quasi-identifiers, by position, that no release stars: what is proven is proven of these releases.
     loss : str or None
         Of releases along hierarchies: what a node loses (``"ncp"``, ``"level"``, or ``"own"`` for a table of losses), in parts of a star; `most` is then the
-        number of level combinations that are not left out. None for suppression.
+        number of combinations of levels that are not left out. None for suppression.
     losses : mapping of column to mapping of node's text to number, optional
         With ``"own"``: the table of losses.
     trees : mapping of column to str
         The fingerprint of each column's hierarchy (:attr:`ldiv.Domain.fingerprint`), where it has one.
+    combinations : ndarray of int64 or None
+        Of releases along hierarchies: the combinations of levels that are not left out, ascending, as numbers whose digits are the levels (the first
+        attribute's by name counts most; the star is the last level); in the others no row is worth more than it loses. None where none is left out.
     """
 
     l: int
@@ -77,6 +81,7 @@ class Prices:
     loss: str | None = None
     losses: Mapping[Any, Mapping[str, float]] | None = None
     trees: Mapping[Any, str] = field(default_factory=dict)
+    combinations: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +220,8 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
     except (TypeError, ValueError) as error:
         raise InputError(f"what stands beside a certificate must be text, numbers and lists of them: {error}") from None
     arrays = {"head": np.frombuffer(text, dtype=np.uint8), **({"price": prices.value} if prices else {})}
+    if prices is not None and prices.combinations is not None:
+        arrays["combinations"] = prices.combinations
     with atomic(Path(path), mode=MODE) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(zipfile.ZipInfo("PRIVATE.txt"), PRIVATE)
         for name, array in arrays.items():
@@ -250,12 +257,12 @@ def load_certificate(path: str | Path) -> tuple[Certificate, dict[str, Any]]:
 def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
     with zipfile.ZipFile(path) as packed:
         names = {name for name in packed.namelist() if name != "PRIVATE.txt"}
-        if names - {"price.npy"} != {"head.npy"} or len(packed.namelist()) > len(names) + 1:
+        if names - {"price.npy", "combinations.npy"} != {"head.npy"} or len(packed.namelist()) > len(names) + 1:
             raise InputError(f"it holds {shown(packed.namelist())}")
         head = json.loads(_array(packed, "head.npy", np.uint8, MOST_HEAD).tobytes())
         if not isinstance(head, dict):
             raise InputError(f"its head is {shown(head)}")
-        value = _array(packed, "price.npy", np.int64, MOST_VALUES) if "price.npy" in names else None
+        value, chosen = (_array(packed, name, np.int64, MOST_VALUES) if name in names else None for name in ("price.npy", "combinations.npy"))
     about = dict(head)
     l = head.get("l")
     if l is not None:
@@ -268,7 +275,8 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
         most = Whole("most", least=1, most=MOST_ATTRIBUTES).check(head.get("most"))
         position = Whole("protected", most=MOST_ATTRIBUTES)
         along = _read_along(head) if head.get("loss") is not None else {}
-        prices = Prices(L.check(l), value, most, K.check(head.get("price_k", head.get("k", 1))), tuple(position.check(j) for j in protected), **along)
+        kept = tuple(position.check(j) for j in protected)
+        prices = Prices(L.check(l), value, most, K.check(head.get("price_k", head.get("k", 1))), kept, **along, combinations=chosen)
     proof = PROOF.check(head.get("proof"))
     if proof == "counting" and prices is not None:
         raise InputError("a bound by counting has no prices")

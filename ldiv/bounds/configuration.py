@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 import ldiv._kernels.configuration as _configuration
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.multipliers import SCALE, DualProblem, never
+from ldiv.bounds.pool import Pool
 
-__all__ = ["ConfigurationDual", "ascend"]
+__all__ = ["ConfigurationDual", "ascend", "brought"]
 
 OF_NODES = 0.2  # of a star: what tells nodes apart is less than what tells stars
 LONGER, SHORTER = 2.0, 0.98
@@ -55,6 +56,7 @@ class ConfigurationDual:
         self.order = np.arange(len(c.count), dtype=np.int32)
         self.reach = np.full(len(self.stars), self.unit)  # of each pattern, for the kernel's speed only
         self.alone = self.threads == 1 or problem.item.size < SMALL
+        self.gained = np.zeros(len(self.stars))  # of each pattern, at the last prices
 
     def __call__(
         self, price: NDArray[np.float64], spread: Callable[..., Any] = map, share: NDArray[np.float32] | None = None
@@ -76,7 +78,7 @@ class ConfigurationDual:
                 self.reach[p] *= LONGER if twice else SHORTER
             return usage
 
-        gained = np.zeros(len(self.stars))
+        gained = self.gained = np.zeros(len(self.stars))
         left = self.count - sum(spread(respond, [range(t, len(self.stars), self.threads) for t in range(self.threads)]))  # whole: in any order
         return float(self.count @ price) - float(gained.sum()), left
 
@@ -92,7 +94,7 @@ class ConfigurationDual:
 
         Sums of multiples of 1 / SCALE below 2**53 / SCALE are exact, whatever their order; of multiples of a larger unit, as far as that takes.
         """
-        whole = np.minimum(np.rint(price * SCALE), float(self.problem.cap)).astype(np.int64)
+        whole = np.minimum(np.rint(price * SCALE), np.asarray(self.problem.cap, dtype=np.float64)).astype(np.int64)
         largest = max(float(np.abs(whole).max(initial=0)), float(self.problem.all_stars * SCALE))
         unit = 1
         while largest * 2 * float(self.count.sum()) >= 2.0**53 * unit:
@@ -101,7 +103,8 @@ class ConfigurationDual:
             return None
         whole = whole // unit * unit
         value, _ = self(whole / SCALE)
-        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k, **self.problem.lattice.priced)
+        value -= float(brought(self.problem, self.problem.pool, whole / SCALE).sum())
+        return max(0, math.ceil(value)), Prices(self.l, whole, self.problem.most, self.k, **self.problem.said)
 
     def forced(self, price: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The bound of these prices, and for each pattern and cell, shape (P, C), by how much it rises if a row of the cell is published in the pattern.
@@ -113,6 +116,16 @@ class ConfigurationDual:
         for p in range(len(self.stars)):
             _configuration.forced(**self._arguments(p, price), height=self.height[p], gain=self.gain[p], loss=loss[p])
         return value, loss
+
+
+def brought(problem: DualProblem, pool: Pool | None, price: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the groups of each of a pool's other combinations bring at these prices. O(others * cells), in the memory of a few of them."""
+    found = [np.zeros(0)]
+    for block in pool.blocks() if pool is not None else ():
+        dual = ConfigurationDual(problem.of(Pool(problem.lattice, block)))
+        dual(price)
+        found.append(dual.gained)
+    return np.concatenate(found)
 
 
 STEP = 0.05  # of the prices, in stars of mean weight
@@ -145,6 +158,7 @@ def ascend(
     """
     count, (one, two) = dual.count, DECAY
     unit = step * dual.unit
+    highest = np.asarray(dual.problem.cap) / SCALE  # more is not proven
     first, second = np.zeros(len(count)), np.zeros(len(count))
     with nullcontext() if dual.alone else ThreadPoolExecutor(dual.threads) as pool:
         spread = map if pool is None else pool.map
@@ -159,6 +173,7 @@ def ascend(
             first = one * first + (1 - one) * slope
             second = two * second + (1 - two) * slope * slope
             price = price + size * (first / (1 - one ** (k + 1))) / (np.sqrt(second / (1 - two ** (k + 1))) + 1e-3)
+            price = np.minimum(price, highest)
             value, left = dual(price, spread, support if k >= sweeps // 2 else None)
             done += 1
             if value > best:

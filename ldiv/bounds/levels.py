@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 
@@ -17,6 +17,8 @@ from ldiv.table.taxonomy import Taxonomy
 from ldiv.table.text import text_of
 
 __all__ = ["Levels"]
+
+MOST_COMBINATIONS = 1 << 20
 
 
 def _path(tree: Taxonomy, code: int) -> list[int]:
@@ -133,17 +135,39 @@ class Levels:
             return None
         return sum(count * min(known[text]) for text, count in counts.items())
 
-    def chosen(self, most: int) -> tuple[list[tuple[int, ...]], int | None]:
-        """The combinations of levels that are not left out, and the least that a row loses in any other; None where there is none."""
-        rows = np.add.reduceat(self.c.count, self.c.indptr[:-1]) if self.c.groups else np.zeros(0, dtype=np.int64)
-        lost = [[int((each[self.c.codes[:, j]] * rows).sum()) for _, each in mine] for j, mine in enumerate(self.levels)]
-        for j in set(range(len(lost))) - self.protected:
-            lost[j].append(self.star[j] * self.c.n)
-        every = list(product(*(range(len(mine)) for mine in lost)))
-        by_name = sorted(range(len(lost)), key=lambda j: str(self.c.domains[j].name))
-        every.sort(key=lambda levels: (sum(mine[level] for mine, level in zip(lost, levels, strict=True)), [levels[j] for j in by_name]))
-        root = tuple(len(mine) - 1 for mine in lost)
-        left_out = [levels for levels in every[most:] if levels != root]
-        least = [[*(int(each.min()) for _, each in mine), self.star[j]] for j, mine in enumerate(self.levels)]
-        cap = min((sum(mine[level] for mine, level in zip(least, levels, strict=True)) for levels in left_out), default=None)
-        return [*every[:most], *([root] if root in every[most:] else [])], cap
+    def chosen(self, prices: Prices) -> tuple[Iterator[tuple[int, ...]], NDArray[np.int64] | None]:
+        """The combinations of levels that are not left out, and what a row of each cell loses at the least in any other; None where there is none.
+
+        Raises
+        ------
+        InputError
+            Numbers that are no such combinations.
+        """
+        heights = [len(mine) + (j not in self.protected) for j, mine in enumerate(self.levels)]
+        numbers, every = prices.combinations, self.vectors
+        if numbers is None:
+            return product(*map(range, heights)), None
+        if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or numbers.dtype != np.int64:
+            raise InputError("the certificate's combinations of levels must be a list of int64")
+        if every > MOST_COMBINATIONS:
+            raise InputError(f"the hierarchies have {every:,} combinations of levels, more than the {MOST_COMBINATIONS:,} that can be left out")
+        if len(numbers) and (numbers[0] < 0 or numbers[-1] >= every or (np.diff(numbers) <= 0).any()):
+            raise InputError(f"the certificate's combinations of levels must be ascending numbers below {every:,}")
+        known = set(numbers.tolist())
+        names = [(str(domain.name), str(type(domain.name))) for domain in self.c.domains]
+        steps = [prod(height for other, height in zip(names, heights, strict=True) if other > name) for name in names]
+        each = self.c.codes
+        least = np.full(len(each), np.iinfo(np.int64).max)
+        for number in range(every):
+            if number in known:
+                continue
+            levels = tuple(number // step % height for step, height in zip(steps, heights, strict=True))
+            # Where one a level below is left out, too, a row loses no more in that one.
+            if any(level and number - step not in known for level, step in zip(levels, steps, strict=True)):
+                continue
+            lost = np.zeros(len(each), dtype=np.int64)
+            for j, level in enumerate(levels):
+                lost += self.star[j] if level == len(self.levels[j]) else self.levels[j][level][1][each[:, j]]
+            least = np.minimum(least, lost)
+        chosen = (tuple(number // step % height for step, height in zip(steps, heights, strict=True)) for number in numbers.tolist())
+        return chosen, least[self.c.group_of_cell] if len(known) < every else None

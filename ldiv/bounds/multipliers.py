@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ import ldiv._kernels.cells as _cells
 import ldiv._kernels.multipliers as _multipliers
 from ldiv._kernels.tp import phase_one
 from ldiv.arguments import THREADS
+from ldiv.bounds.pool import NO_CAP, Pool
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
@@ -73,6 +75,10 @@ class DualProblem:
         The least size of a group, in rows.
     unit : int
         How many rows `contingency` counts as one.
+    lattice : Lattice, optional
+        Default: of stars.
+    pool : Pool, optional
+        The combinations of levels that have multipliers, and those that are looked at besides. Default: the `most` that lose least.
     """
 
     def __init__(
@@ -85,13 +91,18 @@ class DualProblem:
         k: int = 1,
         unit: int = 1,
         lattice: Lattice | None = None,
+        pool: Pool | None = None,
     ) -> None:
         c = self.contingency = contingency
         self.lattice = lattice or Lattice.of_stars(c)
         self.rows = c.count if rows is None else rows
         self.l, self.k, self.most = l, k if k > l else 1, min(most, self.lattice.enough)
+        self.pool = pool
+        if self.lattice.nodes:
+            self.pool = pool or Pool(self.lattice, self.lattice.patterns(most))
+            self.most = self.pool.looked_at
         self.units = -(-self.k // unit)  # k as `contingency` counts
-        self.patterns = self.lattice.patterns(most)
+        self.patterns = self.pool.kept if self.pool is not None else self.lattice.patterns(most)
         self.pays: list[NDArray[np.int64]] = []  # what a row loses in each group of a pattern, or one number for all of them
         self.threads = THREADS.check(threads) or min(2, os.cpu_count() or 1)
         self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)  # within its pattern
@@ -117,6 +128,10 @@ class DualProblem:
                 self.most_rows.append(np.append(held[alive], 1))
         self.items = [len(s) for s in self.sensitive]
         self.offset = np.concatenate([[0], np.cumsum(self.items)]).astype(np.int64)
+
+    def of(self, pool: Pool) -> DualProblem:
+        """The same table with another pool, rows counted one by one."""
+        return DualProblem(self.contingency, self.l, 1, self.threads, None, self.k, 1, self.lattice, pool)
 
     @cached_property
     def floor(self) -> NDArray[np.int64]:
@@ -182,26 +197,43 @@ class DualProblem:
 
     @property
     def complete(self) -> bool:
-        """Whether no pattern is left out."""
-        return self.most >= self.lattice.enough
+        """Whether every pattern has multipliers."""
+        return (len(self.patterns) if self.lattice.nodes else self.most) >= self.lattice.enough
 
     @property
-    def cap(self) -> int:
-        """What a row pays at the most, in units of 1 / SCALE star: a pattern that is left out has more than `most` stars, and no multipliers, so it costs at
-        least what the cheapest most + 1 do; of nodes, what the cheapest of those left out does."""
-        if self.lattice.nodes:
-            left_out = [self.lattice.least(kept) for _, kept in self.lattice.ranked[self.most :] if kept]
-            return min(left_out) * SCALE if left_out else int(np.iinfo(np.int64).max)
+    def others(self) -> bool:
+        """Whether there are patterns without multipliers that are not left out: what they bring has to be subtracted from a bound."""
+        return self.pool is not None and bool(self.pool.others)
+
+    @cached_property
+    def cap(self) -> int | NDArray[np.int64]:
+        """What a row (of each cell) pays at the most, in units of 1 / SCALE star: a pattern that is left out has more than `most` stars, and no
+        multipliers, so it costs at least what the cheapest most + 1 do; of nodes, what the row loses where it loses least of those left out."""
+        if self.pool is not None:
+            least = self.pool.cap()
+            return NO_CAP if least is None else least * SCALE
         if self.most >= self.contingency.d - 1:
-            return int(np.iinfo(np.int64).max)
+            return NO_CAP
         return int(np.sort(self.contingency.weights)[: self.most + 1].sum()) * SCALE
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What prices say of what their bound is about."""
+        return {} if self.pool is None else {**self.lattice.priced, "combinations": self.pool.numbers}
 
     def least(self, multipliers: Multipliers) -> NDArray[np.int64]:
         """The least that a row of each cell pays at these multipliers, in units of 1 / SCALE star. O(patterns * cells)."""
-        return _multipliers.cheapest(self.item, self.offset, self.costs(multipliers), self.cap)
+        return np.asarray(np.minimum(self.worth(multipliers), self.cap))
+
+    def worth(self, multipliers: Multipliers) -> NDArray[np.int64]:
+        """The same as far as patterns with multipliers go."""
+        return _multipliers.cheapest(self.item, self.offset, self.costs(multipliers), NO_CAP)
 
     def bound(self, multipliers: Multipliers) -> int:
-        """The stars that every release must have, proven by these multipliers: integers throughout, rounded up. O(patterns * cells)."""
+        """The stars that every release must have, proven by these multipliers: integers throughout, rounded up. O(patterns * cells).
+
+        Only where no pattern without multipliers is looked at besides (:attr:`others`).
+        """
         return max(0, -(-dot(self.rows, self.least(multipliers)) // SCALE))
 
     def costs(self, multipliers: Multipliers) -> NDArray[np.int64]:

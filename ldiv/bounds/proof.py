@@ -202,7 +202,8 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     set of its rows (of at least k) brings at y - stars a row, or nothing: docs/near-optimal.md has the theorem, which is one line. Groups that are left
     out have more than `most` stars, so at least those of its most + 1 lightest attributes: no row is thought to be worth more.
 
-    Of releases along hierarchies stars are what nodes lose, and groups are those of all combinations of levels (`most` of them where some are left out).
+    Of releases along hierarchies stars are what nodes lose, and groups are those of all combinations of levels; where some are left out, no row is worth more
+    than it loses in one of these.
 
     Raises
     ------
@@ -229,15 +230,19 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     if len(value) != len(c.count):
         raise InputError(f"the certificate does not fit this table: {len(c.count):,} cells need a price each, not {len(value):,}")
     patterns: Iterable[tuple[list[NDArray[Any]], list[int], Any]]
+    cap: int | NDArray[np.int64] | None
     if hierarchies is None:
         weights = [int(w) for w in c.weights]
         free = [j for j in range(d) if j not in protected]
         cap = sum(sorted(weights[j] for j in free)[: most + 1]) if len(free) > most + 1 else None
         patterns, dearest = _starred(c, free, most), sum(weights)
     else:
-        chosen, cap = hierarchies.chosen(most)
+        chosen, cap = hierarchies.chosen(prices)
+        if most != (largest_most if prices.combinations is None else len(prices.combinations)):
+            raise InputError(f"the certificate does not fit this table: its combinations of levels are not {most:,}")
         patterns, dearest = map(hierarchies.at, chosen), sum(hierarchies.star)
-    value = value if cap is None else np.minimum(value, cap * UNIT)
+    if cap is not None:
+        value = np.where(value // UNIT >= cap, cap * UNIT, value)  # the product fits where it is taken
     largest = max([abs(int(x)) for x in (value.min(initial=0), value.max(initial=0))]) + dearest * UNIT
     exact = np.dtype(np.int64) if largest * max(c.n, 1) * 4 < FITS else np.dtype(object)
     price, count = value.astype(exact), c.count.astype(exact)

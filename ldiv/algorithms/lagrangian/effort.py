@@ -83,11 +83,16 @@ def sweeps_for(effort: Effort, l: int) -> int:
     return effort.sweeps * max(4, l - 2) // 4
 
 
+COMBINATIONS = 512  # of levels that have multipliers at first; on all tables tried at most 400 are in use at the end
+CHEAP_PAIRS = 4_000_000  # combinations times cells up to which all have
+LOOKED_AT = 240_000_000  # combinations times cells that are looked at one by one
+
+
 def affordable(lattice: Lattice, effort: Effort) -> int:
-    """Up to how many stars patterns have prices; of nodes, how many patterns."""
-    d, cells = lattice.contingency.d, len(lattice.contingency.count)
+    """Up to how many stars patterns have prices; of nodes, how many combinations of levels."""
+    d, cells = lattice.contingency.d, max(len(lattice.contingency.count), 1)
     if lattice.nodes:
-        return max(1, min(lattice.enough, EVERYTHING // max(cells, 1)))
+        return max(1, min(lattice.enough, EVERYTHING // cells, max(COMBINATIONS, CHEAP_PAIRS // cells)))
     most = d
     while most > 1:
         patterns = sum(comb(d, k) for k in range(most + 1))

@@ -148,7 +148,7 @@ def _highs(
 
         options = {"mip_rel_gap": 0.0, "node_limit": limit.nodes, "time_limit": max(limit.clock.left, LEAST)}
         found = milp(cost, constraints=LinearConstraint(matrix, low, high), integrality=whole, bounds=Bounds(*bounds), options=options)
-        return found.x, found.status == 0, int(getattr(found, "mip_node_count", 0) or 0) * 100
+        return found.x, found.status == 0, (1 + int(getattr(found, "mip_node_count", 0) or 0)) * 100
     solver: Any = highspy.Highs.__mro__[1]()  # the class itself greets on standard output as it is made, where a release may be written
     for name, value in (
         ("output_flag", False),

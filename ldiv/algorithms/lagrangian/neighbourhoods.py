@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.flow import PERTURBATION, Limit, Program, solve
+from ldiv.algorithms.lagrangian.sizes import Sizes
 from ldiv.bounds.configuration import ConfigurationDual
 from ldiv.release.builder import Entries
 from ldiv.release.nodes import columns_of
@@ -24,9 +25,10 @@ from ldiv.release.release import Release
 __all__ = ["Neighbourhoods"]
 
 TOGETHER = 4  # programs made from the same state, solved side by side, applied one after the other
-SIZE, SMALLEST, LARGEST = 200, 40, 1_000  # cells of a neighbourhood: at first, and at the ends
-EASY, HARD = 2_000, 10_000  # iterations of the simplex method: below, neighbourhoods in vain grow; above, they shrink
+SIZE, SMALLEST, LARGEST = 100, 50, 1_100  # cells of a neighbourhood: at first, and at the ends
+A_LOOK = 90  # iterations of the simplex method that one of 200 cells takes: what is counted
 NODES, WORK = 60, 40_000  # of a program's search: nodes, and pairs times checks
+HARDER = 3  # times that programs are given four times as much, when nothing more is found
 OF_A_GROUP, OTHERS = 40, 20  # cells of one group that come along: of those in it, and of those that could be
 PATIENCE = 12  # batches without a star saved after which it ends
 RENEW = 8  # batches between two looks at where the gap is
@@ -177,31 +179,38 @@ class Neighbourhoods:
         self,
         looks: int,
         *,
-        largest: int = LARGEST,
+        patient: bool = True,
         goal: int = 0,
         clock: Clock | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> int:
-        """Solve up to so many neighbourhoods, until `goal` stars, the end of time, or many in vain. The same for any number of threads. Returns how many were solved."""
+        """Solve neighbourhoods, as much work as so many of 200 cells are, until `goal` stars, the end of time, or many in vain: if `patient`, programs are then
+        given more time, a few times. The same for any number of threads. Returns how many were solved."""
         clock = clock or Clock()
-        done, batches, patience = 0, 0, 0
+        done, batches, patience, harder = 0, 0, 0, 0
+        left = looks * A_LOOK
+        sizes = Sizes(SIZE, SMALLEST, LARGEST)
         weight = np.zeros(0)
         everything = np.count_nonzero(self.choice)
         threads = self.dual.threads
         with nullcontext() if threads == 1 else ThreadPoolExecutor(min(threads, TOGETHER)) as pool:
             spread = map if pool is None else pool.map
-            while done < looks and self.cost > goal and patience < PATIENCE and not clock.over():
+            while left > 0 and self.cost > goal and not clock.over():
+                if patience >= PATIENCE:
+                    if not patient or harder == HARDER:
+                        break
+                    patience, harder = 0, harder + 1
+                    sizes.free()
                 if batches % RENEW == 0 or not weight.any():
                     weight = np.maximum(self.gap(), 0)
                     weight[weight < 1e-6 * max(float(weight.max(initial=0)), 1e-9)] = 0
                     if not weight.any():
                         break
                 batches += 1
-                seeds = self.random.choice(
-                    len(weight), min(TOGETHER, looks - done, int(np.count_nonzero(weight))), replace=False, p=weight / weight.sum()
-                )
+                self.size = sizes.next()
+                seeds = self.random.choice(len(weight), min(TOGETHER, int(np.count_nonzero(weight))), replace=False, p=weight / weight.sum())
                 parts = [self.part(cells) for cells in map(self.grown, seeds.tolist()) if len(cells)]
-                limits = [Limit(NODES, WORK // len(part.pairs), clock) for part in parts]
+                limits = [Limit(NODES << 2 * harder, (WORK << 2 * harder) // len(part.pairs), clock) for part in parts]
                 found = list(spread(lambda part, limit: solve(part.program, self.l, self.k, limit), parts, limits))
                 saved = 0
                 for seed, part, solution in zip(seeds, parts, found, strict=False):
@@ -210,13 +219,11 @@ class Neighbourhoods:
                     if not gain:
                         weight[seed] *= 0.5
                 done += len(seeds)
+                work = sum(solution.work for solution in found)
+                left -= max(work, len(seeds))
                 if all(len(part.program.rows) == everything for part in parts) and any(solution.best for solution in found):
                     break  # there is no larger neighbourhood
-                work = np.mean([solution.work for solution in found]) if found else 0
-                if not saved and work < EASY and all(solution.best for solution in found):  # small ones save most in a second, as long as they save
-                    self.size = min(largest, int(self.size * 1.15) + 1)
-                elif work > HARD or not all(solution.best for solution in found):
-                    self.size = max(SMALLEST, int(self.size / 1.3))
+                sizes.told(saved, work, all(solution.best for solution in found))
                 patience = 0 if saved else patience + 1
                 if progress is not None:
                     progress(self.cost)

@@ -15,7 +15,8 @@ from ldiv.algorithms.lagrangian.ascent import HEAT, STEP, polish
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS, Effort, affordable, sweeps_for, unit_for
 from ldiv.algorithms.lagrangian.flow import Limit, solve
-from ldiv.algorithms.lagrangian.neighbourhoods import LARGEST, SIZE, TOGETHER, Neighbourhoods
+from ldiv.algorithms.lagrangian.neighbourhoods import TOGETHER, Neighbourhoods
+from ldiv.algorithms.lagrangian.pooling import priced_in, widened
 from ldiv.algorithms.lagrangian.rounding import diving, rounding
 from ldiv.bounds import configuration
 from ldiv.bounds.ascent import Ascent
@@ -30,10 +31,10 @@ from ldiv.table.lattice import Lattice
 __all__ = ["FINE_STEP", "Search"]
 
 FINE_STEP = 0.02  # of the configuration ascent, once it has been near
-WHOLE = 1 << 18  # patterns times cells up to which the whole program is looked at
+WHOLE = 1 << 20  # patterns times cells up to which the whole program is looked at
 CHEAP, LONGER = 600_000, 10  # patterns times cells below which more sweeps cost little, and so many times more are made at the most
 MORE_LOOKS, FEW = 4, 16  # the more patterns, the longer a sweep takes and the more there is to be found: looks in proportion
-MORE_LOOKS_AT_NODES = 8  # rounding does less there
+MORE_LOOKS_AT_NODES = 16  # rounding does less there
 OFTEN = 4  # cells for each look at the least: of a small table each cell is in many neighbourhoods soon
 NODES, PAIRS = 300, 8_000  # of the search for a small table's optimum
 WORK = 250_000  # pairs times checks of it
@@ -116,7 +117,11 @@ class Search:
         c, clock = self.contingency, self.clock
         unit = unit_for(c.n)
         coarse = c if unit == 1 else Contingency._made(c.codes, c.indptr, c.sensitive, c.count // unit, c.domains, c.sensitive_domain)
-        problem = self.problem = DualProblem(coarse, self.l, affordable(self.lattice, effort), self.threads, c.count, self.k, unit, self.lattice)
+        problem = DualProblem(coarse, self.l, affordable(self.lattice, effort), self.threads, c.count, self.k, unit, self.lattice)
+        if unit == 1 and not problem.complete and self.lattice.nodes:
+            problem, done = priced_in(problem, sweeps_for(effort, self.l), clock.over, self.progress)
+            self.sweeps += done
+        self.problem = problem
         ascent = Ascent(problem)
         self.sweeps += ascent.run(coarse.count, sweeps_for(effort, self.l), HEAT, STEP, clock.over, self.progress)
         self._linear_bound(ascent)
@@ -139,11 +144,15 @@ class Search:
     def _linear_bound(self, ascent: Ascent) -> int:
         problem = ascent.problem
         multipliers = ascent.multipliers()
-        bound = problem.bound(multipliers)
+        least = problem.least(multipliers)
+        if problem.others:
+            proven = ConfigurationDual(problem).proven(least / SCALE)
+            bound, prices = proven or (0, Prices(self.l, least, problem.most, problem.k, **problem.said))
+        else:
+            bound, prices = problem.bound(multipliers), Prices(self.l, least, problem.most, problem.k, **problem.said)
         if self.multipliers is None or bound > self.bound:
             self.multipliers = multipliers
-            least = problem.least(multipliers)
-            self.prove(bound, Prices(self.l, least, problem.most, problem.k, **self.lattice.priced))
+            self.prove(bound, prices)
             self.price = least / SCALE
         return bound
 
@@ -153,6 +162,8 @@ class Search:
         if problem is None or self.price is None or problem.contingency is not self.contingency or not sweeps or not self.open:
             return  # or rows are in larger units
         if self.dual is None:
+            if problem.others:
+                problem = self.problem = widened(problem, self.price)
             self.dual = ConfigurationDual(problem)
         if self.support is None and looks:
             self.support = np.zeros(problem.item.shape, dtype=np.float32)
@@ -176,15 +187,15 @@ class Search:
             looks *= min(most, max(1, len(problem.patterns) // FEW))
             if step == configuration.STEP:
                 looks = min(looks, max(TOGETHER, len(self.contingency.count) // OFTEN))
-            self._look_around(looks, LARGEST if step < configuration.STEP else SIZE)
+            self._look_around(looks, step < configuration.STEP)
 
-    def _look_around(self, looks: int, largest: int) -> None:
+    def _look_around(self, looks: int, patient: bool) -> None:
         assert self.dual is not None and self.price is not None and self.support is not None
         around = Neighbourhoods(self.best, self.dual, self.price, self.support)
         fixed = self.cost - around.cost
         around.improve(
             looks,
-            largest=largest,
+            patient=patient,
             goal=self.goal - fixed,
             clock=self.clock,
             progress=None
