@@ -21,6 +21,7 @@ extensions = [
 ]
 plot_html_show_source_link = plot_html_show_formats = False
 plot_formats = [("png", 110)]
+highlight_language = "none"  # what a command says is no Python
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]

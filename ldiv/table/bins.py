@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.table.text import COMMAS, NUMBER
+from ldiv.table.text import COMMAS, MOMENT, NUMBER
 
 __all__ = ["Bins"]
 
@@ -121,7 +121,7 @@ class Bins:
             advice = ""
             if isinstance(given, str) and NUMBER.fullmatch(given.strip().translate(COMMAS)):
                 advice = "; it has a decimal comma: --decimal , on the command line, Bins(..., decimal=',') in Python"
-            elif isinstance(label, (dt.date, np.datetime64)):
+            elif isinstance(label, (dt.date, np.datetime64)) or (isinstance(given, str) and MOMENT.fullmatch(given.strip())):
                 advice = "; make years or months of dates first"
             raise InputError(f"column {column!r} cannot be binned: {given!r} is not {finite}{advice}") from None
         # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
