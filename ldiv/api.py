@@ -10,7 +10,7 @@ from typing import Any
 from ldiv.algorithms import get
 from ldiv.asking import DEFAULT_ALGORITHM, Asked
 from ldiv.constraints import compose
-from ldiv.engines import Sources, Written, anonymize_frame, is_spark, run
+from ldiv.engines import Sources, Written, anonymize_frame, anonymize_query, is_query, is_spark, run
 from ldiv.privacy.principles import Principle
 from ldiv.privacy.requirement import asked
 from ldiv.release.release import Release
@@ -50,9 +50,10 @@ def anonymize(
 
     Parameters
     ----------
-    frame : pandas or polars DataFrame, pyarrow Table, dict of str to array, or Spark DataFrame
+    frame : pandas or polars DataFrame, pyarrow Table, dict of str to array, DuckDB relation, polars LazyFrame, or Spark DataFrame
         The microdata; never changed. Of a Spark DataFrame only the distinct combinations of quasi-identifiers and sensitive values are collected;
-        ``release.frame`` is a persisted DataFrame of the same session, its rows in an order of what is published, and there is no group of a row.
+        ``release.frame`` is a persisted DataFrame of the same session, its rows in an order of what is published, and there is no group of a row. A relation, and a LazyFrame with ``order="random"``, runs once into a
+        file, from which DuckDB makes the release in a file that the query given back reads; both are in the folder of temporary files.
     qi : sequence of str
         Quasi-identifier columns: what an adversary may know.
     sensitive : str or sequence of str, optional
@@ -153,7 +154,10 @@ def anonymize(
         unit,
         options,
     )
-    return anonymize_frame(what, frame) if is_spark(frame) else what.anonymize(frame)
+    if is_spark(frame):
+        return anonymize_frame(what, frame)
+    release = anonymize_query(what, frame) if is_query(frame) else None
+    return what.anonymize(frame) if release is None else release
 
 
 def anonymize_files(
@@ -295,7 +299,7 @@ def solve(
     k: int = 1,
     algorithm: str = DEFAULT_ALGORITHM,
     seed: int | None = None,
-    protect: Sequence[str] = (),
+    protect: Sequence[str] | Mapping[str, int] = (),
     also: Sequence[Principle] = (),
     **options: Any,
 ) -> Release:
@@ -310,7 +314,7 @@ def solve(
         The least size of a group.
     algorithm : str
     seed : int, optional
-    protect : sequence of str, optional
+    protect : sequence of str, or mapping of str to int, optional
         QI columns that are never starred; impossible where some combination of their values is not l-eligible by itself, which is an error.
     also : sequence of Principle, optional
         What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.privacy.principles`.

@@ -428,22 +428,22 @@ def test_too_little_memory(tmp_path):
         {"age": rng.integers(0, 10**6, rows), "town": rng.integers(0, 10**6, rows), "born": np.arange(rows), "ill": rng.integers(0, 9, rows)}
     )
     source = written(table.append_column("text", pa.array([f"{x:0200d}" for x in range(rows)])), tmp_path / "source", parts=1)
-    from ldiv.engines import duckdb
+    from ldiv.engines import duckdb, room
 
     least, duckdb.LEAST = duckdb.LEAST, 4 << 20
-    itself, duckdb.ITSELF, each, duckdb.EACH = duckdb.ITSELF, 0, duckdb.EACH, 0
+    itself, room.ITSELF, each, room.EACH = room.ITSELF, 0, room.EACH, 1
     try:
         refused(tmp_path, source, "too little memory", memory_limit="34MB", threads=2)
     finally:
-        duckdb.LEAST, duckdb.ITSELF, duckdb.EACH = least, itself, each
+        duckdb.LEAST, room.ITSELF, room.EACH = least, itself, each
     refused(tmp_path, source, "memory_limit must be", memory_limit="much")
 
 
 def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
-    from ldiv.engines import duckdb
+    from ldiv.engines import room
 
     source = written(people(), tmp_path / "source")
-    monkeypatch.setattr(duckdb, "EACH", 10**7)
+    monkeypatch.setattr(room, "EACH", 10**7)
     refused(
         tmp_path, source, r"\d+ combinations of 'age', 'town', 'born', 'ill' are too many for 1,000 MB of memory: give [\d,]+ MB", memory_limit="1GB"
     )

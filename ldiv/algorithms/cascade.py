@@ -15,7 +15,7 @@ from ldiv._kernels.cells import hand_out
 from ldiv._kernels.tp import phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.hilbert import group_along_curve
-from ldiv.algorithms.tp import split
+from ldiv.algorithms.tp import Split, split
 from ldiv.algorithms.tp_plus import refine
 from ldiv.release.builder import Entries
 from ldiv.release.nodes import along, lattice_for, weighed
@@ -23,7 +23,7 @@ from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
 
-__all__ = ["cascade", "descend"]
+__all__ = ["cascade", "descend", "fall"]
 
 SUBSETS = 1000  # numbers of stars with more projections than this are passed over: tables of more than a dozen attributes
 VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
@@ -140,8 +140,13 @@ def cascade(
     >>> stars[0] > stars[1] > stars[2]
     True
     """
-    c, lattice = contingency, lattice_for(contingency, nodes, loss)
-    result = split(c, l, seed, k=k)
+    lattice = lattice_for(contingency, nodes, loss)
+    return fall(lattice, l, split(contingency, l, seed, k=k), seed, k)
+
+
+def fall(lattice: Lattice, l: int, result: Split, seed: int | None = None, k: int = 1) -> Release:
+    """The cascade from TP's outcome."""
+    c = lattice.contingency
     entries = Entries()
     cells = np.arange(len(c.count), dtype=np.int32)
     entries.add(c.group_of_cell, cells, result.kept, c.groups)

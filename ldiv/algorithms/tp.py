@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from ldiv.release.nodes import along, lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
-__all__ = ["Split", "split", "tp"]
+__all__ = ["Split", "later_phases", "split", "suppress", "tp"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,35 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
     c = contingency
     kept = np.empty(len(c.count), dtype=np.int64)
     size, height = phase_one(c.indptr, c.count, l, kept, k)
-    residue = c.histogram - tally(c.sensitive, c.m, kept)
+    return later_phases(c, l, kept, size, height, c.histogram - tally(c.sensitive, c.m, kept), seed, few, k)
+
+
+def later_phases(
+    contingency: Contingency,
+    l: int,
+    kept: NDArray[np.int64],
+    size: NDArray[np.int64],
+    height: NDArray[np.int64],
+    residue: NDArray[np.int64],
+    seed: int | None = None,
+    few: int | None = None,
+    k: int = 1,
+    stop: Callable[[Phases], None] | None = None,
+) -> Split:
+    """Phases two and three, and least sizes, from what phase one left; `kept`, `size`, `height` and `residue` are changed.
+
+    Parameters
+    ----------
+    kept : ndarray of int64, shape (C,)
+        Rows of each cell that phase one keeps.
+    size, height : ndarray of int64, shape (groups,)
+        Of what it keeps of each group.
+    residue : ndarray of int64, shape (m,)
+        Rows of each SA value that it removes, also from groups that are not in `contingency`.
+    stop : callable, optional
+        Looks at what phase two left, before anything else happens.
+    """
+    c = contingency
     sizes, tops = [int(residue.sum())], [int(residue.max(initial=0))]
     if sizes[0] // l >= tops[0]:
         settle_sizes(c.indptr, c.sensitive, kept, residue, l, k)
@@ -103,6 +131,8 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
     )
     phase = 2
     run.phase_two()
+    if stop is not None:
+        stop(run)
     sizes.append(run.residue_size)
     tops.append(run.height)
     if not run.eligible:
@@ -175,8 +205,13 @@ def tp(
     >>> release.stars, release.phase
     (4, 1)
     """
-    c, lattice = contingency, lattice_for(contingency, nodes, loss)
-    result = split(c, l, seed, k=k)
+    lattice = lattice_for(contingency, nodes, loss)
+    return along(suppress(contingency, l, split(contingency, l, seed, k=k)), lattice)
+
+
+def suppress(contingency: Contingency, l: int, result: Split) -> Release:
+    """TP's release from its outcome: the residue is one group."""
+    c = contingency
     stay, leave = np.flatnonzero(result.kept).astype(np.int32), np.flatnonzero(c.count > result.kept).astype(np.int32)
     cell = np.concatenate([stay, leave])
     count = np.concatenate([result.kept[stay], c.count[leave] - result.kept[leave]])
@@ -184,4 +219,4 @@ def tp(
     group[: len(stay)] = c.group_of_cell[stay]
     info = result.info
     del result, stay, leave  # a third of the peak of memory where nearly every row is a cell
-    return along(Release.from_entries(c, group, cell, count, l=l, algorithm="tp", info=info), lattice)
+    return Release.from_entries(c, group, cell, count, l=l, algorithm="tp", info=info)

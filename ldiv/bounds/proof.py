@@ -7,7 +7,6 @@ largest number, times everything it is multiplied by, certainly fits; else Pytho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from pathlib import Path
@@ -21,6 +20,7 @@ from ldiv.bounds.about import alike, subject
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.bounds.levels import Levels
+from ldiv.bounds.verdict import Verdict
 from ldiv.errors import InputError
 from ldiv.privacy.persons import Persons, persons_of
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
@@ -31,95 +31,8 @@ __all__ = ["Verdict", "certify", "judge", "prove", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
 K = Whole("k", least=1, most=1 << 62)
+LEVEL = Whole("the certificate's level of a protected column", least=0, most=1 << 20)
 FITS = 1 << 62
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a certificate is worth; true where its bound is proven again from the table, and nothing contradicts it.
-
-    Attributes
-    ----------
-    l : int
-    qi : tuple
-        The quasi-identifiers that the certificate is about.
-    sensitive : object
-        A tuple where it is about releases that are l-diverse in several columns.
-    weights : dict
-        What a star costs, where that is not 1.
-    stars, bound : int
-        What the certificate claims.
-    proof : str
-        How the claim was proved: counting, prices, exact.
-    proven : int
-        The bound that was proved again, from the table alone.
-    rows : int
-        Of the table.
-    protected : tuple
-        Columns that the releases it is about do not star.
-    k : int
-        The least size of their groups.
-    loss : str or None
-        What a node loses, where they are releases along hierarchies: `stars`, `bound` and `proven` are what is lost then, in units of 1 / `unit` star.
-    unit : int
-    persons : object
-        The column that says whose a row is, where they publish all rows of a person alike.
-    """
-
-    l: int
-    qi: tuple[Any, ...]
-    sensitive: Any
-    weights: dict[Any, int]
-    stars: int
-    bound: int
-    proof: str
-    proven: int
-    rows: int
-    protected: tuple[Any, ...] = ()
-    k: int = 1
-    loss: str | None = None
-    unit: int = 1
-    persons: Any = None
-
-    def count(self, number: int) -> str:
-        """A number of stars, or of what is lost in stars, for people."""
-        return f"{number:,}" if self.unit == 1 else f"{number / self.unit:,.1f}"
-
-    @property
-    def contradiction(self) -> bool:
-        """The certificate claims fewer stars than no release can have."""
-        return self.stars < max(self.bound, self.proven)
-
-    @property
-    def checkable(self) -> bool:
-        """Whether the claim can be checked at all: what an exhaustive search has found, only another search could."""
-        return self.proof != "exact" or self.proven >= self.bound
-
-    def __bool__(self) -> bool:
-        return self.proven >= self.bound and not self.contradiction
-
-    def __str__(self) -> str:
-        proven, bound = self.count(self.proven), self.count(self.bound)
-        which = f" that stars no value of {', '.join(map(str, self.protected))}" if self.protected else ""
-        which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
-        which += f" that publishes the rows of one {self.persons} alike" if self.persons is not None else ""
-        kind, target = (f"{self.l}-diverse release", f" (sensitive: {_names(self.sensitive)})") if self.sensitive is not None else ("release", "")
-        loses = "has fewer than" if self.loss is None else f"along its hierarchies (loss {self.loss}) loses less than"
-        about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} {loses}"
-        if self.weights:  # chosen by whoever made the certificate: said with every number
-            counted = ", ".join(f"{weight:,} in {name}" for name, weight in self.weights.items())
-            about = f"with stars counted {counted}, {about}"
-        if self.contradiction:
-            return f"CONTRADICTION: {about} {proven} stars, and the certificate claims a release of {self.count(self.stars)} and a bound of {bound}"
-        if self:
-            return f"proven: {about} {proven} stars"
-        if not self.checkable:
-            return f"NOT RE-CHECKABLE: the bound of {bound} stars is by exhaustive search; what is proven again is that {about} {proven}"
-        return f"NOT PROVEN: the certificate claims {bound}; what is proven is that {about} {proven} stars"
-
-
-def _names(sensitive: Any) -> str:
-    return ", ".join(map(str, sensitive)) if isinstance(sensitive, tuple) else str(sensitive)
 
 
 def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] | None = None) -> Verdict:
@@ -162,10 +75,11 @@ def judge(tables: Sequence[Microdata], claim: Certificate, about: dict[str, Any]
     proven = max(verify_certificate(table, claim, l, k) for table in judged)
     proven = proven if persons is None else max(proven, alike(judged[0], persons))
     protected = tuple(qi[j] for j in claim.prices.protected) if claim.prices is not None else ()
+    levels = claim.prices.highest if claim.prices is not None else ()
+    highest = {name: level for name, level in zip(protected, levels, strict=False) if level}
     target = sensitive[0] if len(sensitive) == 1 else tuple(sensitive) or None
-    return Verdict(
-        l, tuple(qi), target, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit, claim.persons
-    )
+    about_it = (l, tuple(qi), target, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit)
+    return Verdict(*about_it, claim.persons, highest)
 
 
 def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int, k: int | None = None) -> int:
@@ -219,7 +133,11 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     if not isinstance(prices.protected, (list, tuple)):
         raise InputError(f"the certificate's protected columns must be positions, not {shown(prices.protected)}")
     position = Whole("protected", most=d - 1)
-    protected = {position.check(j, "the certificate does not fit this table: protected") for j in prices.protected}
+    columns = [position.check(j, "the certificate does not fit this table: protected") for j in prices.protected]
+    highest = [LEVEL.check(level) for level in prices.highest or [0] * len(columns)]
+    if len(highest) != len(columns) or (prices.loss is None and any(highest)):
+        raise InputError("the certificate's levels of protected columns do not belong to these columns, or not to hierarchies")
+    protected = dict(zip(columns, highest, strict=True))
     hierarchies = None if prices.loss is None else Levels(c, prices, protected)
     largest_most = d if hierarchies is None else hierarchies.vectors
     most = Whole("most", least=1, most=largest_most).check(prices.most, "the certificate does not fit this table: most")

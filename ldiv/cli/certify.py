@@ -34,7 +34,8 @@ def _cost(weights: Mapping[str, int], stars: Mapping[str, int]) -> int:
 def _lost(data: Microdata, claim: Certificate, table: Any, star: str) -> int | None:
     """What nodes and stars of a released table lose, from its texts; None where texts do not tell."""
     assert claim.prices is not None
-    levels = Levels(data.contingency, claim.prices, set(claim.prices.protected))
+    prices = claim.prices
+    levels = Levels(data.contingency, prices, dict(zip(prices.protected, prices.highest or [0] * len(prices.protected), strict=True)))
     total = 0
     for j, name in enumerate(data.names):
         found = levels.lost(j, {text_of(x["values"]): x["counts"] for x in table.column(name).value_counts().to_pylist()}, star)

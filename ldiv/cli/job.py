@@ -192,7 +192,10 @@ class Request:
         trees = pairs(asking.hierarchy, "--hierarchy", columns)
         for name in self.weights:
             self._require_qi(name, "--weight")
-        for name in asking.protect or []:
+        named = [name for name in asking.protect or [] if name in columns or "=" not in name]
+        levels = pairs([text for text in asking.protect or [] if text not in named], "--protect", columns)
+        self.protect = {**dict.fromkeys(named, 0), **{name: whole(value, f"--protect {name}={value}") for name, value in levels.items()}}
+        for name in self.protect:
             self._require_qi(name, "--protect")
         for name in self.coarse:
             source.require(name, "--coarsen")
@@ -256,7 +259,7 @@ class Request:
             drop=publishing.drop or [],
             only_named=publishing.only_named,
             unit=self.unit,
-            options={"protect": self.asking.protect or [], "also": self.also, **self._options(algorithm, progress)},
+            options={"protect": self.protect, "also": self.also, **self._options(algorithm, progress)},
         )
 
     def solve(self, l: int | None, k: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
@@ -286,7 +289,7 @@ class Request:
 
     def solve_codes(self, parts: list[Microdata], l: int, k: int, algorithm: str, progress: Any = None) -> Release:
         """A release of codes: what :meth:`solve` does but for the table."""
-        options = self._options(algorithm, progress) | {"k": k, "seed": self.solving.seed, "protect": self.asking.protect or []}
+        options = self._options(algorithm, progress) | {"k": k, "seed": self.solving.seed, "protect": self.protect}
         if any(name not in self.coarse for name in self.trees) and get(algorithm).generalises:
             options |= {"nodes": True}
         if self.unit is not None:

@@ -119,7 +119,17 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
         outputs.commit()
     release, bound = written.release, bound_of(written.release)
     if job.saying.json:
-        answer({**facts(release, bound, job.algorithm), "engine": written.engine, "seconds": {x: round(y, 3) for x, y in written.seconds.items()}})
+        rows = {"rows": written.verdict.rows, "groups": written.verdict.groups}  # of a release whose kept rows stay in the engine, too
+        answer(
+            {
+                **facts(release, bound, job.algorithm),
+                **rows,
+                "engine": written.engine,
+                "seconds": {x: round(y, 3) for x, y in written.seconds.items()},
+            }
+        )
+    if apart := release.info.get("elsewhere"):
+        voice.say(f"{apart:,} rows stay as they are; of the others:")
     voice.say(release.summary())
     voice.say(unused(release, request) or "")
     index = [name for name in written.verdict.dropped if name in sources.index and name not in (job.publishing.drop or [])]

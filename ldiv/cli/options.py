@@ -109,7 +109,10 @@ class Asking:
     """What the release must be like."""
 
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None
-    protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME, a column that is never starred, or NAME=LEVEL, the highest level of its hierarchy that is shown; repeat for each."),
+    ] = None
     also: Annotated[
         list[str] | None,
         typer.Option(help="k=10, distinct=4, entropy=3.5 or t=0.3: what every group must satisfy beside l-diversity; repeat for each."),

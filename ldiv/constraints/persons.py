@@ -119,7 +119,7 @@ def compose_persons(
         A protected column in which the rows of a person differ; constraints that no release can satisfy.
     """
     names = [domain.name for domain in tables[0].domains]
-    protect, also = protected_names(protect, names), as_principles(also)
+    kept_names, also = protected_names(protect, names), as_principles(also)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
         refuse_generalising(algorithm, what, given)
     refuse_generalising(algorithm, "unit=", True)
@@ -129,7 +129,7 @@ def compose_persons(
         )
     k = validate_k(k)
     inside = {"k": k} if algorithm.sizes or k <= l else {}
-    kept = positions(tables[0].domains, protect)
+    kept = positions(tables[0].domains, kept_names)
     cells = joined([*tables, Microdata(tables[0].codes, persons.code, tables[0].domains, Domain(persons.name, max(persons.count, 1)))])[0].contingency
     if not tables[0].n:
         return Release.verify(algorithm.solve(cells, l, **inside, seed=seed, **options))
@@ -157,7 +157,7 @@ def compose_persons(
     proven = release.info if alone else _bound_of_rows(tables[0].contingency, release, l, k, options)
     value_of_kind = np.zeros(kinds, dtype=np.int32)
     value_of_kind[kind] = common
-    release = enforce(spread(release, by_kind.contingency, value_of_kind), principles, protect).drawn(seed)
+    release = enforce(spread(release, by_kind.contingency, value_of_kind), principles, kept_names).drawn(seed)
     published = release.published.copy()
     for j, domain in enumerate(tables[0].domains):
         published[published[:, j] >= domain.size, j] = STAR  # the rows of a person differ
@@ -168,7 +168,7 @@ def compose_persons(
     info: dict[str, Any] = {"counted": max(forced, *(star_bound(table.contingency, l, k) for table in tables)), "persons": _plain(persons.name)}
     info["varies"] = {name: int(count) for name, count in zip(names, varies.sum(axis=0), strict=True) if count}
     info |= {key: proven[key] for key in ("bound", "prices", "proof") if key in proven}
-    info |= {key: value for key, value in (("protected", tuple(protect)), ("also", tuple(map(str, also)))) if value}
+    info |= {key: value for key, value in (("protected", tuple(kept_names)), ("also", tuple(map(str, also)))) if value}
     one = np.ones(len(group), dtype=np.int64)
     return Release.from_entries(cells, group, cells.cell_of_row, one, l=l, k=k, algorithm=algorithm.name, info=info, published=published).verify()
 

@@ -30,7 +30,7 @@ def opened(engine: str, sources: Sources, memory: int, threads: int | None, spil
         with DuckDB(sources, memory, threads, spill) as worker:
             yield worker
         return
-    with session_of(session, threads, memory, spill) as found, Spark.of_files(found, sources) as worker:
+    with session_of(session, threads, memory, spill) as found, Spark.of_files(found, sources, memory) as worker:
         yield worker
 
 

@@ -15,17 +15,15 @@ import numpy as np
 
 from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
+from ldiv.engines.room import SHARE, Room
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query
-from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of
+from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
 from ldiv.errors import InputError
 
 __all__ = ["DuckDB"]
 
-SHARE = 0.5  # of the memory that may be used; the rest is for cells, plans and what DuckDB does not count
 LEAST = 96 << 20
-EACH = 400  # bytes that a combination takes from counting to verifying, as measured on seven quasi-identifiers
-ITSELF = 150_000_000  # what Python and its libraries take
 MOST_TOLD = 300  # letters of what DuckDB says
 
 
@@ -33,6 +31,8 @@ class DuckDB:
     """One connection of its own, in memory, which spills into a folder that is removed."""
 
     name = "duckdb"
+    dialect = DUCKDB
+    combinations = "combinations"
 
     def __init__(self, sources: Sources, memory: int, threads: int | None, spill: Path | None) -> None:
         try:
@@ -42,6 +42,7 @@ class DuckDB:
         self.duckdb, self.sources, self.memory = duckdb, sources, memory
         self.spill = Path(tempfile.mkdtemp(prefix=".ldiv-spill-", dir=spill))
         self.limit = max(int(memory * SHARE), LEAST)
+        self.room = Room(memory, self.limit)
         try:
             self._connect(threads)
         except BaseException:  # also a signal: nobody else knows of the folder yet
@@ -91,24 +92,24 @@ class DuckDB:
     # -- the four methods ----------------------------------------------------------------------------------------------
 
     def count(self, keys: Sequence[str], rest: Sequence[str], to_text: bool) -> Counts:
-        """Every combination of keys there is; it stays here, numbered, for the plan to refer to."""
+        """Every combination of keys there is; it stays here, numbered, for the plan to refer to.
+
+        Raises
+        ------
+        TooManyError
+            More than fit the process; they stay here.
+        """
         hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
         self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS {count_query(DUCKDB, self.table, keys, hashed)}")
         found = int(self.run("SELECT count(*) FROM combinations").fetchall()[0][0])
-        needed = found * EACH + ITSELF
-        if needed > self.memory - self.limit:
-            whole = -(-int(needed / (1 - SHARE)) // 10**6)
-            raise InputError(
-                f"{found:,} combinations of {', '.join(map(repr, keys))} are too many for {self.memory // 10**6:,} MB of memory: give {whole:,} MB "
-                "(--memory-limit, memory_limit=), name fewer quasi-identifiers, or coarsen those with many values"
-            )
+        self.room.require_combinations(found, keys)
         self.counted, self.numbers = self._counts("SELECT *, rowid FROM combinations", len(keys))
         return self.counted
 
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
         """Write the release: into one file of the folder, or into several."""
         types = self._types()
-        packing = Packing.of(plan, self.counted, types, self._words)
+        packing = Packing.of(plan, plan.own.get if plan.own else self.counted.table.column, types, self._words, self._ranges)
         ordered = self._packed(plan, packing) if packing is not None else self._by_columns(plan, types)
         if kind == "parquet":
             how = "FORMAT parquet, COMPRESSION zstd"
@@ -123,11 +124,31 @@ class DuckDB:
 
     def reread(self, files: Sequence[str], kind: str, keys: Sequence[str], rest: Sequence[str]) -> Counts:
         """Count what was written, as anyone would who reads it."""
+        return self._counts(self.recounted(files, kind, keys, rest), len(keys))[0]
+
+    def recounted(self, files: Sequence[str], kind: str, keys: Sequence[str], rest: Sequence[str]) -> str:
+        """The query that counts it."""
         table = reading(files, self.sources, kind=kind, columns=self.published)
         names = ", ".join(DUCKDB.name(x) for x in keys)
         hashes = f"hash({', '.join(DUCKDB.name(x) for x in rest)}) >> 2" if rest else "0"
         total = f"CAST(sum({hashes}) % {1 << 62} AS BIGINT)"
-        return self._counts(f"SELECT {names}, count(*), {total} FROM {table} GROUP BY ALL", len(keys))[0]
+        return f"SELECT {names}, count(*) AS {DUCKDB.name('ldiv rows')}, {total} AS {DUCKDB.name('ldiv mark')} FROM {table} GROUP BY ALL"
+
+    # -- what is done here with combinations that are too many to be taken out -----------------------------------------
+
+    def make(self, name: str, query: str) -> None:
+        """Keep what a query gives as a table."""
+        self.run(f"CREATE OR REPLACE TEMP TABLE {DUCKDB.name(name)} AS {query}")
+
+    def ask(self, query: str) -> Any:
+        """What a query gives, as a table of Arrow."""
+        with self.errors():
+            return self.connection.sql(query).to_arrow_table()
+
+    def take(self, name: str, table: Any) -> None:
+        """Keep a table of Arrow."""
+        self.run(f"DROP TABLE IF EXISTS {DUCKDB.name(name)}")
+        self._take(name, table)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -145,25 +166,29 @@ class DuckDB:
     def _packed(self, plan: Plan, packing: Packing) -> str:
         """What is published and in which order, with all named columns as one number."""
         self._number(plan)
-        key = DUCKDB.name("ldiv key")
-        self._plan(f"{packing.encoded} AS {key}")
-        self._take("ldiv forms", packing.forms())
-        others = "".join(f", {DUCKDB.name(name)}" for name in plan.rest)
-        packed = f"(SELECT {packing.encoded} AS {key}{others} FROM {self.table})"
-        rows = numbered_query(DUCKDB, packed, '"ldiv plan"', plan, ["ldiv key", *plan.rest], f"t.{key} = p.{key}")
-        return packing.query(rows, plan, plan.rest)
+        self._plan(plan, f"{packing.encoded([*plan.qi, *plan.targets])} AS {DUCKDB.name('ldiv key')}")
+        self._take("ldiv forms", packing.table())
+        for name, words in packing.types(plan).items():
+            self._type(f"ldiv shown {name}", words)
+        joined = packing.joined(self.table, plan)
+        if packing.apart or not plan.splits:  # columns that may be wide are read once more rather than kept
+            return packing.query(f"({joined})", plan)
+        self.run(f'CREATE TEMP TABLE "ldiv joined" AS {joined}')
+        return packing.query('"ldiv joined"', plan)
 
     def _by_columns(self, plan: Plan, types: dict[str, str]) -> str:
         """The same with the columns side by side, whatever they hold and whatever is shown for them."""
         named = [*plan.qi, *plan.targets]
         self._number(plan)
         for at, name in enumerate(named):
-            if plan.shown[name].how == "lookup":
+            if plan.shown[name].how == "lookup" and name in plan.looked:
+                self.take(f"ldiv texts {at}", texts_of(plan, name))
+            elif plan.shown[name].how == "lookup":
                 self.run(
                     f'CREATE TEMP TABLE "ldiv texts {at}" AS SELECT DISTINCT c.{DUCKDB.name(name)} AS own, n."ldiv text {at}" AS shown '
                     'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
                 )
-        self._plan(DUCKDB.names(named, "c."))
+        self._plan(plan, DUCKDB.names(named, "c."))
         self._take("ldiv forms", forms_of(plan))
         rows = numbered_query(DUCKDB, self.table, '"ldiv plan"', plan, [*named, *plan.rest], DUCKDB.joined(named, "t", "p"))
         floats = [name for name in plan.qi if types[name] in ("FLOAT", "DOUBLE")]
@@ -173,23 +198,35 @@ class DuckDB:
     def _number(self, plan: Plan) -> None:
         """What the plan says of each combination, by its number."""
         self.published = plan.columns
-        self._take("ldiv numbers", plan_of(plan, self.numbers))
+        if plan.query is None:
+            self._take("ldiv numbers", plan_of(plan, self.numbers))
         self._take("ldiv pieces", pieces_of(plan))
         self._take("ldiv secret", secret_of(plan))
 
-    def _plan(self, keys: str) -> None:
+    def _plan(self, plan: Plan, keys: str) -> None:
         """The plan by keys, of the source's own types."""
+        if plan.query is not None:
+            self.run(f'CREATE TEMP TABLE "ldiv plan" AS SELECT {keys}, c."ldiv form", c."ldiv cell" FROM ({plan.query}) c')
+            return
         self.run(
             f'CREATE TEMP TABLE "ldiv plan" AS SELECT {keys}, n."ldiv form", n."ldiv cell" FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
         )
         self.run('DROP TABLE "ldiv numbers"')
         self.run("DROP TABLE combinations")
 
-    def _words(self, name: str, values: Any) -> str:
+    def _words(self, name: str, values: Sequence[str]) -> str:
         """A type whose values are these texts."""
-        kind = DUCKDB.name(f"ldiv words of {name}")
-        self.run(f"CREATE TYPE {kind} AS ENUM ({', '.join(map(DUCKDB.string, values.to_pylist()))})")
-        return kind
+        return self._type(f"ldiv words of {name}", values)
+
+    def _type(self, name: str, values: Sequence[str]) -> str:
+        self.run(f"CREATE TYPE {DUCKDB.name(name)} AS ENUM ({', '.join(map(DUCKDB.string, values))})")
+        return DUCKDB.name(name)
+
+    def _ranges(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """The least and the largest value of columns of whole numbers."""
+        ends = ", ".join(f"min({x}), max({x})" for x in map(DUCKDB.name, names))
+        found = self.run(f"SELECT {ends} FROM {self.table}").fetchall()[0]
+        return {name: (found[2 * at] or 0, found[2 * at + 1] or 0) for at, name in enumerate(names)}
 
     def _take(self, name: str, table: Any) -> None:
         with self.errors():

@@ -14,7 +14,11 @@ from ldiv.arguments import THREADS, Choice, shown
 from ldiv.asking import Asked
 from ldiv.engines.cells import columns_of, judged, planned_cells
 from ldiv.engines.checking import opened
+from ldiv.engines.coded import values_of
 from ldiv.engines.memory import held, write_held
+from ldiv.engines.pushed import Pushed, can_push
+from ldiv.engines.pushed_verdict import Expected, judge_pushed
+from ldiv.engines.room import TooManyError
 from ldiv.engines.sources import Sources
 from ldiv.engines.spark import require_parquet
 from ldiv.engines.target import Place, placed
@@ -166,8 +170,13 @@ def _counted(
     marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
     to_text = place.kind != "parquet"
     say(f"counting {len(sources.files):,} files")
-    with clock("count"):
-        counts = worker.count([*qi, *targets], marked, to_text and not sources.is_text)
+    try:
+        with clock("count"):
+            counts = worker.count([*qi, *targets], marked, to_text and not sources.is_text)
+    except TooManyError:
+        if not can_push(asked, targets):
+            raise
+        return _pushed(worker, sources, asked, place, adapt, say, clock, target)
     if adapt is not None:
         asked = _without(adapt(counts.table), sources, sources.index)
     if to_text and not sources.is_text:
@@ -182,6 +191,39 @@ def _counted(
     with clock("verify"):
         after = worker.reread(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
         return release, judged(after, asked, counts, release, plan, sources.columns, sources.na if to_text else None)
+
+
+def _pushed(
+    worker: Any,
+    sources: Sources,
+    asked: Asked,
+    place: Place,
+    adapt: Callable[[Any], Asked] | None,
+    say: Callable[[str], None],
+    clock: _Clock,
+    target: Any,
+) -> tuple[Release, Verdict]:
+    """The same where combinations stay in the engine."""
+    qi, targets, rest = columns_of(sources.columns, asked)
+    marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
+    to_text, na = place.kind != "parquet", sources.na
+    say(f"anonymizing with {asked.algorithm}, phase one in {worker.name}")
+    with clock("solve"):
+        if adapt is not None:
+            asked = _without(adapt(values_of(worker, [*qi, *targets])), sources, sources.index)
+        pushed = Pushed(worker, asked, qi, targets)
+        if to_text and not sources.is_text:
+            for column in pushed.columns.values():
+                require_distinct_missing(column.table, column.table.column_names, na)
+        expected = Expected(pushed)
+        release, plan, counts = pushed.plan(sources.columns, to_text)
+    say(f"writing {os.fspath(target)}")
+    with clock("write"):
+        worker.write(plan, place.folder, place.kind, place.file)
+    say("reading what was written")
+    with clock("verify"):
+        query = worker.recounted(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
+        return release, judge_pushed(pushed, query, expected, release, plan, counts, sources.columns, na if to_text else None)
 
 
 class _Clock:

@@ -9,6 +9,10 @@ import numpy as np
 
 from ldiv.asking import Asked
 from ldiv.engines.cells import columns_of, judged, planned_cells
+from ldiv.engines.files import bytes_of_memory
+from ldiv.engines.pushed import Pushed, can_push
+from ldiv.engines.pushed_verdict import Expected, judge_pushed
+from ldiv.engines.room import TooManyError
 from ldiv.engines.spark import Spark, errors
 from ldiv.engines.verdict import require
 from ldiv.errors import InputError
@@ -57,15 +61,26 @@ def anonymize_frame(asked: Asked, frame: Any) -> Release:
         if "map<" in kinds[name] or "variant" in kinds[name]:
             raise InputError(f"column {name!r} of type {kinds[name]} has no digest: turn it into text, or drop= it")
     marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
-    with Spark(frame.sparkSession, frame) as worker:
-        with errors():
-            counts = worker.count([*qi, *targets], marked, False)
-        release, plan = planned_cells(asked, counts, columns, targets, False)
+    keys = [*qi, *targets]
+    with Spark(frame.sparkSession, frame, bytes_of_memory(None)) as worker:
+        pushed = None
+        try:
+            counts = worker.count(keys, marked, False)
+            release, plan = planned_cells(asked, counts, columns, targets, False)
+        except TooManyError:
+            if not can_push(asked, targets):
+                raise
+            pushed = Pushed(worker, asked, qi, targets)
+            expected = Expected(pushed)
+            release, plan, counts = pushed.plan(columns, False)
         with errors():
             published = worker.ordered(worker.published(plan), plan, None).persist()
         try:
-            after = worker.recount(published, [*qi, *targets], marked)
-            verdict = require(judged(after, asked, counts, release, plan, columns))
+            query = worker.recounted(published, "parquet", keys, marked)
+            if pushed is not None:
+                verdict = require(judge_pushed(pushed, query, expected, release, plan, counts, columns, None))
+            else:
+                verdict = require(judged(worker.counts(query, len(keys)), asked, counts, release, plan, columns))
         except BaseException:
             published.unpersist()
             raise

@@ -7,7 +7,7 @@ finds it by an equi-join; where a cell is split, its rows are numbered in an ord
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,6 +100,10 @@ class Plan:
     cell_of : ndarray of int32, shape (K,)
     salt : str
         A secret.
+    query : str or None
+        Where the engine holds more combinations than are here: a query for all of them with form and number of cell.
+    own, looked : dict of column to pyarrow.Array
+        Then: all values of each column, and the texts of those that are looked up.
     """
 
     columns: list[str]
@@ -117,6 +121,9 @@ class Plan:
     cell_of: NDArray[np.int32] = field(repr=False)
     salt: str = field(repr=False)
     star: str | None = "*"
+    query: str | None = field(default=None, repr=False)
+    own: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    looked: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def splits(self) -> bool:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ldiv.engines.plan import Counts, Plan
+from ldiv.engines.room import SHARE, Room
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query
-from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of
+from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
 from ldiv.errors import InputError
 
 __all__ = ["Spark", "is_spark", "session_of"]
@@ -78,23 +79,30 @@ class Spark:
     """The source as a view of a session; views of a plan are dropped at the end."""
 
     name = "spark"
+    dialect = SPARK
+    combinations = SPARK.name("ldiv combinations")
 
-    def __init__(self, session: Any, frame: Any, sources: Sources | None = None) -> None:
+    def __init__(self, session: Any, frame: Any, memory: int, sources: Sources | None = None) -> None:
         self.session, self.frame, self.sources = session, frame, sources
+        self.room = Room(memory, int(memory * SHARE))
+        self.kept: dict[str, Any] = {}
+        self.tables: dict[str, str] = {}
         self.tag = uuid.uuid4().hex[:12]
         self.views: list[str] = []
         self.table = self._view("source", frame)
 
     @classmethod
-    def of_files(cls, session: Any, sources: Sources) -> Spark:
+    def of_files(cls, session: Any, sources: Sources, memory: int) -> Spark:
         require_parquet(sources.kind)
         with errors():
-            return cls(session, reading(session, sources.files, sources), sources)
+            return cls(session, reading(session, sources.files, sources), memory, sources)
 
     def __enter__(self) -> Spark:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        for frame in self.kept.values():
+            frame.unpersist()
         for view in self.views:
             self.session.catalog.dropTempView(view)
 
@@ -107,32 +115,42 @@ class Spark:
     # -- the four methods ----------------------------------------------------------------------------------------------
 
     def count(self, keys: Sequence[str], rest: Sequence[str], to_text: bool) -> Counts:
-        """Every combination of keys there is."""
+        """Every combination of keys there is.
+
+        Raises
+        ------
+        TooManyError
+            More than fit the driver; they stay where they are.
+        """
         hashed = [SPARK.as_text(SPARK.name(x)) if to_text else SPARK.name(x) for x in rest]
-        self.counted = self._counts(count_query(SPARK, self.table, keys, hashed), len(keys))
+        self.make("ldiv combinations", count_query(SPARK, self.table, keys, hashed))
+        with errors():
+            self.room.require_combinations(self.kept["ldiv combinations"].count(), keys)
+        self.counted = self.counts(f"SELECT * FROM {self.combinations}", len(keys))
         return self.counted
 
     def published(self, plan: Plan) -> Any:
         """The release as a DataFrame, which is computed when it is asked for."""
         import pyarrow as pa
 
-        keys = self.counted.table
-        table = plan_of(plan, pa.array(np.arange(len(plan.form))))
-        send = [*keys.column_names, "ldiv form", "ldiv cell"]
-        whole = pa.table([*keys.columns, table.column("ldiv form"), table.column("ldiv cell")], names=send)
+        if plan.query is None:
+            keys = self.counted.table
+            table = plan_of(plan, pa.array(np.arange(len(plan.form))))
+            send = [*keys.column_names, "ldiv form", "ldiv cell"]
+            whole = pa.table([*keys.columns, table.column("ldiv form"), table.column("ldiv cell")], names=send)
         names = {
-            "ldiv plan": self._take("plan", whole),
+            "ldiv plan": self._take("plan", whole) if plan.query is None else self._view("plan", self.sql(plan.query)),
             "ldiv pieces": self._take("pieces", pieces_of(plan)),
             "ldiv forms": self._take("forms", forms_of(plan)),
             "ldiv secret": self._take("secret", secret_of(plan)),
         }
         for at, name in enumerate([*plan.qi, *plan.targets]):
             if plan.shown[name].how == "lookup":
-                pairs = pa.table({"own": keys.column(name), "shown": table.column(f"ldiv text {at}")})
+                pairs = texts_of(plan, name) if plan.looked else pa.table({"own": keys.column(name), "shown": table.column(f"ldiv text {at}")})
                 names[f"ldiv texts {at}"] = self._take(f"texts {at}", pairs, distinct=True)
         floats = [name for name, kind in self.frame.dtypes if kind in ("float", "double")]
         cell, _, high, _ = plan.pieces
-        hint = "/*+ BROADCAST(p) */ " if len(plan.form) <= SENT else ""
+        hint = "/*+ BROADCAST(p) */ " if plan.query is None and len(plan.form) <= SENT else ""
         every, match = [*plan.qi, *plan.targets, *plan.rest], SPARK.joined([*plan.qi, *plan.targets], "t", "p")
         large = bool(len(cell) and high.max() > TASK)
         rows = numbered_query(SPARK, self.table, names["ldiv plan"], plan, every, match, buckets=large, hint=hint)
@@ -163,25 +181,56 @@ class Spark:
 
     def reread(self, files: Sequence[str], kind: str, keys: Sequence[str], rest: Sequence[str]) -> Counts:
         """Count what was written, as anyone would who reads it."""
-        assert self.sources is not None
-        with errors():
-            frame = reading(self.session, files, self.sources, written=True)
-        return self.recount(frame, keys, rest)
+        return self.counts(self.recounted(files, kind, keys, rest), len(keys))
 
-    def recount(self, frame: Any, keys: Sequence[str], rest: Sequence[str]) -> Counts:
-        """Count a table that was published."""
+    def recounted(self, files: Any, kind: str, keys: Sequence[str], rest: Sequence[str]) -> str:
+        """The query that counts files, or a table that was published."""
+        frame = files
+        if isinstance(files, list):  # not a DataFrame
+            assert self.sources is not None
+            with errors():
+                frame = reading(self.session, files, self.sources, written=True)
         names = ", ".join(SPARK.name(x) for x in keys)
         hashed = f"shiftrightunsigned(xxhash64({', '.join(SPARK.name(x) for x in rest)}), 2)" if rest else "0"
         mark = f"CAST(sum(CAST({hashed} AS DECIMAL(38, 0))) % {1 << 62} AS BIGINT)"
         with errors():
             view = self._view("written", frame)
-        return self._counts(f"SELECT {names}, count(*), {mark} FROM {view} GROUP BY {names}", len(keys))
+        return f"SELECT {names}, count(*) AS {SPARK.name('ldiv rows')}, {mark} AS {SPARK.name('ldiv mark')} FROM {view} GROUP BY {names}"
+
+    # -- what is done there with combinations that are too many for the driver -----------------------------------------
+
+    def make(self, name: str, query: str) -> None:
+        """Keep what a query gives as a table."""
+        with errors():
+            self._keep(name, self.sql(query))
+
+    def ask(self, query: str) -> Any:
+        """What a query gives, as a table of Arrow."""
+        with errors():
+            return self.sql(query).toArrow()
+
+    def take(self, name: str, table: Any) -> None:
+        """Keep a table of Arrow."""
+        with errors():
+            self._keep(name, self.session.createDataFrame(table))
+
+    def sql(self, query: str) -> Any:
+        """A query about tables that are kept."""
+        for name, view in self.tables.items():
+            query = query.replace(SPARK.name(name), view)
+        return self.session.sql(query)
+
+    def _keep(self, name: str, frame: Any) -> None:
+        if name in self.kept:
+            self.kept[name].unpersist()
+        self.kept[name] = frame.persist()
+        self.tables[name] = self._view(name, self.kept[name])
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _counts(self, query: str, keys: int) -> Counts:
-        with errors():
-            found = self.session.sql(query).toArrow()
+    def counts(self, query: str, keys: int) -> Counts:
+        """What a query counts."""
+        found = self.ask(query)
         rows = found.column(keys).to_numpy().astype(np.int64)
         return Counts(found.select(range(keys)), rows, found.column(keys + 1).to_numpy().astype(np.uint64))
 

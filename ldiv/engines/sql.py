@@ -21,6 +21,8 @@ class Dialect:
     text: str
     hash: str
     digest: str  # a hash of {} as a number from 0 to 2**62 - 1, in a type that holds sums of it
+    quotient: str  # of whole numbers
+    total: str  # of numbers below 2**62, too large for 64 bits
 
     def name(self, column: str) -> str:
         return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
@@ -41,8 +43,10 @@ class Dialect:
         return f"CAST({value} AS {self.text})"
 
 
-DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)")
-SPARK = Dialect("`", "<=>", "STRING", "xxhash64", "CAST(shiftrightunsigned(xxhash64({}), 2) AS DECIMAL(38, 0))")
+DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)", "//", "sum({})")
+SPARK = Dialect(
+    "`", "<=>", "STRING", "xxhash64", "CAST(shiftrightunsigned(xxhash64({}), 2) AS DECIMAL(38, 0))", "div", "sum(CAST({} AS DECIMAL(38, 0)))"
+)
 
 
 def mark(dialect: Dialect, columns: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ldiv.engines.plan import KEEP, Plan
 
-__all__ = ["forms_of", "pieces_of", "plan_of", "secret_of"]
+__all__ = ["forms_of", "pieces_of", "plan_of", "secret_of", "texts_of"]
 
 
 def plan_of(plan: Plan, numbers: Any) -> Any:
@@ -45,6 +45,13 @@ def forms_of(plan: Plan) -> Any:
             columns[f"changed{at}"] = pa.array(codes != KEEP)
             columns[f"text{at}"] = pa.array(plan.texts[at], pa.string()).take(pa.array(codes))
     return pa.table(columns)
+
+
+def texts_of(plan: Plan, name: str) -> Any:
+    """All values of a column that is looked up, and their texts."""
+    import pyarrow as pa
+
+    return pa.table({"own": plan.own[name], "shown": plan.looked[name]})
 
 
 def secret_of(plan: Plan) -> Any:

@@ -15,7 +15,7 @@ from ldiv.privacy.verify.published import PublishedColumn, encode_published
 from ldiv.privacy.verify.recoding import Recoding
 from ldiv.table.text import merge_alike
 
-__all__ = ["group_faults", "judge", "require"]
+__all__ = ["group_faults", "judge", "places", "publishes", "require"]
 
 MODULUS = np.uint64((1 << 62) - 1)
 
@@ -102,13 +102,13 @@ def judge(
         mine, theirs = source.column[name], released.column[name]
         mine.order = orders.get(name)
         recoding = Recoding(mine, theirs, star, trees.get(name), name)
-        place = _places(theirs.values, na)
-        stays = np.array([place.get(_key(text, na), -1) for text in _shown(mine, texts.get(name))] or [-1], dtype=np.int64)
+        place = places(theirs.values, na)
+        stays = np.array([place.get(publishes(text, na), -1) for text in _shown(mine, texts.get(name))] or [-1], dtype=np.int64)
         code = stays[mine.codes[combination]]
         given = replaced[name]
         if given:
             instead = np.full(max(int(form.max(initial=0)), *given) + 1, -2, dtype=np.int64)
-            instead[list(given)] = [place.get(_key(text, na), -1) for text in given.values()]
+            instead[list(given)] = [place.get(publishes(text, na), -1) for text in given.values()]
             code = np.where(instead[form] > -2, instead[form], code)
             is_star = np.append(recoding.is_star[: len(theirs.values)], False)  # of code -1
             stars[name] = int(rows[(instead[form] > -2) & is_star[code]].sum())
@@ -149,7 +149,8 @@ def _shown(column: PublishedColumn, texts: tuple[Sequence[str | None], NDArray[n
     return [text[code[k]] if k >= 0 else None for k in some]
 
 
-def _key(value: Any, na: str | None) -> str | None:
+def publishes(value: Any, na: str | None) -> str | None:
+    """The text of a published value."""
     if missing(value):
         return na
     if isinstance(value, (float, np.floating)):
@@ -157,11 +158,11 @@ def _key(value: Any, na: str | None) -> str | None:
     return text_of_cell(value)
 
 
-def _places(values: Sequence[Any], na: str | None) -> dict[str | None, int]:
+def places(values: Sequence[Any], na: str | None) -> dict[str | None, int]:
     """Where each value stands; missing values and other texts are two, but for the text that means a missing one."""
     found: dict[str | None, int] = {}
     for code, value in enumerate(values):
-        found.setdefault(_key(value, na), code)
+        found.setdefault(publishes(value, na), code)
     return found
 
 
