@@ -45,7 +45,10 @@ def main() -> int:
     people, others = table[: options.rows], table[options.rows :]
     people.to_csv(folder / "people.csv", index=False)
     others.to_csv(folder / "others.csv", index=False)
-    rows = []
+    rows: list[dict[str, Any]] = []
+    out = ROOT / "paper_figures"
+    asking = [python, "-c", "import importlib.metadata as m; print(m.version('anonymeter'))"]
+    version = subprocess.run(asking, check=True, capture_output=True, text=True).stdout.strip()
     for name, asked in RELEASES.items():
         if asked is None:
             released, starred = people, 0.0
@@ -59,14 +62,9 @@ def main() -> int:
         found = json.loads(done.stdout.strip().splitlines()[-1])
         rows += [{"release": name, "stars_percent": starred, **one} for one in found]
         print(name, [f"{one['attack']} {one['risk']:.3f}" for one in found], file=sys.stderr)
-    out = ROOT / "paper_figures"
-    write_csv(rows, out / "peers_attacks.csv")
-    version = subprocess.run(
-        [python, "-c", "import importlib.metadata as m; print(m.version('anonymeter'))"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    text = page(rows, options.rows, options.attacks, version)
-    (out / "peers_attacks.md").write_text(text)
-    print(text)
+        write_csv(rows, out / "peers_attacks.csv")  # after each, so that what was measured stays if a later one takes too long
+        (out / "peers_attacks.md").write_text(page(rows, options.rows, options.attacks, version))
+    print((out / "peers_attacks.md").read_text())
     return 0
 
 
