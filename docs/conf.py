@@ -17,10 +17,14 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "matplotlib.sphinxext.plot_directive",
+    "sphinx-mathjax-offline",  # formulas are typeset without the network
 ]
 plot_html_show_source_link = plot_html_show_formats = False
 plot_formats = [("png", 110)]
+highlight_language = "none"  # what a command says is no Python
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = f"ldiv {version}"
 exclude_patterns = ["_build"]
 autodoc_typehints = "none"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 
-from ldiv.errors import InputError
+from ldiv.errors import InputError, nearest
 from ldiv.limited import Limited
 
 __all__ = [
@@ -70,8 +69,8 @@ def shown(value: Any) -> str:
 
 def hint(name: Any, known: Iterable[Any]) -> str:
     """What was probably meant, as the end of a message; nothing where nothing is near."""
-    near = get_close_matches(str(name), [str(x) for x in known], 1)
-    return f": did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    return f": did you mean {near!r}?" if near is not None else ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 MOST_COLUMNS = 40  # that an error lists
@@ -14,6 +14,14 @@ class LdivError(ValueError):
 
 class InputError(LdivError):
     """The input is unusable as given; the message names the column, value or line and says what to do."""
+
+
+def nearest(name: object, known: Iterable[object]) -> str | None:
+    """What was probably meant: the same but for capitals and blanks, or a near spelling."""
+    names = [str(x) for x in known]
+    word = str(name).strip().lower()
+    near = [x for x in names if x.strip().lower() == word] or get_close_matches(str(name), names, 1)
+    return near[0] if near else None
 
 
 class MissingColumnError(InputError):
@@ -28,8 +36,8 @@ class MissingColumnError(InputError):
 
     def __init__(self, name: object, columns: Sequence[object], advice: str = "") -> None:
         self.name, self.columns = name, tuple(columns)
-        near = get_close_matches(str(name), [str(x) for x in columns], 1)
-        meant = f": did you mean {near[0]!r}?" if near else ""
+        near = nearest(name, columns)
+        meant = f": did you mean {near!r}?" if near is not None else ""
         there = ", ".join(map(repr, columns[:MOST_COLUMNS])) + (f" and {len(columns) - MOST_COLUMNS:,} more" if len(columns) > MOST_COLUMNS else "")
         super().__init__(f"no column {name!r} in the table; there are: {there}{meant}{advice}")
 

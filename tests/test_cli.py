@@ -60,7 +60,7 @@ def test_exit_codes_and_messages(people, tmp_path):
         ((*base, *out, "--hierarchy", "Sex=latin.csv", "--coarsen", "Sex=1"), 2, "--hierarchy Sex=latin.csv: not UTF-8"),
         ((*base, *out, "--coarsen", "Age=wide"), 2, "'wide' is not a whole number"),
         ((*base, *out, "--coarsen", "Age=edges:1,x"), 2, "could not convert"),
-        ((*base, *out, "--coarsen", "Sex=1"), 2, "has no hierarchy"),
+        ((*base, *out, "--coarsen", "Sex=1"), 2, "--hierarchy Sex=FILE"),
         ((*base, *out, "--weight", "Age"), 2, "write NAME=VALUE"),
         (("check", "none.csv", *ASK), 2, "no file"),
         (("check", "-", "-", *ASK), 2, "read once only"),
@@ -131,6 +131,8 @@ def test_any_terminal(people, encoding):
 def test_lines_are_clean_and_short():
     message = one_line("value '" + "x" * 10_000 + "'\nand \x1b[2J more " + "y " * 5000 + "end")
     assert "\n" not in message and "\x1b" not in message and len(message) < 1300 and message.endswith("end")
+    near = f"no algorithm 'TP'; there are: {'tp, ' * 50}: did you mean 'tp'?"
+    assert one_line(near) == near and one_line("it's " + "long " * 40 + "isn't it").count("long") == 40
     assert shown("a\nb\u202ec" + "z" * 500).startswith("a\\nb\\u202ec") and len(shown("z" * 500)) == 120 and shown(None) == "(missing)"
 
 

@@ -52,3 +52,24 @@ def test_hints_on_the_command_line(tmp_path, monkeypatch):
     ):
         done = run("check", *words, "-l", "2")
         assert done.code == 2 and hint in done.err and done.err.count("error:") == 1 and done.err.count("\n") == 1, done.err
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["-q", "Age,Town", "-s", "Ill", "-l", "2"], "one by one: -q Age -q Town"),
+        (["-q", "Age Town", "-s", "Ill", "-l", "2"], "one by one: -q Age -q Town"),
+        (["Town", "-q", "Age", "-s", "Ill", "-l", "2"], "no file 'Town'; columns are named one by one"),
+        (["-q", "AGE", "-s", "ill", "-l", "2"], "did you mean 'Age'?"),
+        (["-q", "Age", "-s", "Ill", "-l", "1.5"], "it must be a whole number"),
+        (["-q", "Age", "-s", "Ill", "-l", "2", "-o", "out"], "without an ending its name does not say"),
+        (["-q", "Age", "-s", "Ill", "-l", "2", "-o", "o.csv", "--coarsen", "Town=1"], "needs a hierarchy: --hierarchy Town=FILE"),
+        (["-q", "Age", "-s", "Ill", "-l", "2", "-o", "o.csv", "--coarsen", "Born=width:10"], "make years or months of dates first"),
+        (["-q", "Age", "-s", "Ill", "-l", "2", "-o", "o.csv", "-a", "TP"], "did you mean 'tp'?"),
+    ],
+)
+def test_what_a_new_user_types_gets_the_way_out(tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("Age,Town,Born,Ill\n30,Rome,1990-05-01,flu\n30,Rome,1990-06-01,cold\n")
+    done = run("anonymize" if "-o" in arguments else "check", "people.csv", *arguments)
+    assert done.code == 2 and words in done.err and done.err.count("error:") == 1 and "?." not in done.err, done.err

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -99,10 +100,23 @@ def test_the_documented_table_is_what_the_walk_finds(walked):
     }
     for library, types in found.items():
         refused = sorted(name for name, what in types.items() if what == "refused")
-        documented = re.findall(r"`([^`]+)`", lines[library][3])
+        documented = re.findall(r"`([^`]+)`", lines[library][4])
         if library == "pandas":  # its own types are all released; of Arrow's the same are refused as from pyarrow itself
-            documented = [f"{name}[pyarrow]" for name in re.findall(r"`([^`]+)`", lines["pyarrow"][3])]
+            documented = [f"{name}[pyarrow]" for name in re.findall(r"`([^`]+)`", lines["pyarrow"][4])]
         assert set(refused) <= set(documented), (library, refused)
+    named = re.search(r"Counted with (.+)\.", text)
+    assert named
+    versions = dict(re.findall(r"(\w+) ([\d.]+)", named[1].lower()))
+    counted = {
+        library: [int(re.match(r"\d*", cell)[0] or 0) for cell in (*row[1:4], row[5] if len(row) > 5 else "")] for library, row in lines.items()
+    }
+    for library, (walked_types, released, errors, unmade) in counted.items():
+        assert walked_types == released + errors + unmade
+        if metadata.version(library.replace("ibis", "ibis-framework")).startswith(versions[library]):
+            outcomes = list(found[library].values())
+            assert [walked_types, released, errors, unmade] == [len(outcomes), *(outcomes.count(what) for what in ("released", "refused", None))]
+    together = next(line for line in text.splitlines() if line.startswith("| together"))
+    assert [int(cell) for cell in re.findall(r"\d+", together)] == [sum(row[k] for row in counted.values()) for k in range(4)]
 
 
 def test_the_walk_knows_every_type_that_pandas_registers():

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import signal
 import sys
 import traceback
@@ -145,9 +146,12 @@ def _message(error: Exception) -> str:
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         where = f" (see '{context.command_path} --help')" if context is not None else ""
-        return f"{error.format_message().rstrip('.')}{where}"
+        text = re.sub(
+            r"Input should be a valid (integer|number).*", lambda x: f"it must be a {'whole ' * (x[1] == 'integer')}number", error.format_message()
+        )
+        return f"{text.rstrip('.')}{where}"
     if isinstance(error, MissingColumnError):
-        return f"{error}{_column_hint(error)}"
+        return f"{error}{_column_hint(error)}".replace("?. ", "? ")
     if isinstance(error, LdivError):
         text = re.sub(r'pass missing=\{"(qi|sensitive)": "value"\}', r"give --missing-\1 value", str(error))
         return text.replace("another with star=", "another --star")
@@ -164,10 +168,15 @@ def _column_hint(error: MissingColumnError) -> str:
     names = [str(name) for name in error.columns]
     if any(re.fullmatch(r"\s*[-+]?\d+(\.\d+)?\s*", name) for name in names):
         return ". The first line looks like a row: name the columns with --names if the file has no header"
+    given = str(error.name)
+    for divider in (",", " "):
+        parts = [part.strip() for part in given.split(divider) if part.strip()]
+        if len(parts) > 1 and set(parts) <= set(names):
+            return f". Several columns are named one by one: {' '.join(f'-q {shlex.quote(part)}' for part in parts)}"
     other = next((letter for letter in ";\t|," if len(names) == 1 and letter in names[0]), None)
     if other and "separated by" in str(error):
-        return ": --delimiter"
-    return f". Perhaps the fields are separated by {other!r}: --delimiter" if other else ""
+        return f": --delimiter {other!r}"
+    return f". Perhaps the fields are separated by {other!r}: --delimiter {other!r}" if other else ""
 
 
 def _complain(message: str) -> None:

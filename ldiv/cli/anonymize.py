@@ -15,7 +15,7 @@ from ldiv.cli.console import Voice, answer, shown
 from ldiv.cli.job import Request, Source
 from ldiv.cli.large import Job, anonymize_large, engine_of
 from ldiv.cli.options import Algorithm, Asking, Columns, Files, Hardness, Publishing, Reading, Saying, Scaling, Size, Solving, Whose, repeat
-from ldiv.cli.outcome import bound_of, facts, keep_certificate
+from ldiv.cli.outcome import bound_of, facts, keep_certificate, unused
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.requirement import asked
 from ldiv.privacy.verify import Verdict
@@ -111,6 +111,7 @@ def anonymize_command(
         answer(facts(release, bound, algorithm))
     if not saying.quiet:
         _describe(release, voice)
+    voice.say(unused(release, request) or "")
     voice.say(f"verified as written: {verdict}")
     voice.say(str(bound) if bound is not None else "no bound: nothing was proven of releases with sub-domains like these")
 

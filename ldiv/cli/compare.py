@@ -87,7 +87,8 @@ def compare_command(
     if saying.json:
         answer(rows)
     elif output != "-":
-        table_of(list(HEADS.values()), [_cells(row) for row in rows])
+        heads = {key: head for key, head in HEADS.items() if key != "note" or any(row["note"] for row in rows)}
+        table_of(list(heads.values()), [_cells(row)[: len(heads)] for row in rows])
 
 
 def _warm(algorithm: str) -> None:

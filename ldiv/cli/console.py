@@ -19,6 +19,7 @@ from rich.text import Text
 __all__ = ["Voice", "one_line", "out", "shown", "table_of", "tell"]
 
 LONGEST_VALUE, LONGEST_LINE = 120, 1200
+QUOTED = re.compile(r"""(?<!\w)(['"])((?:(?!\1).)*)\1(?!\w)""")  # each value with its own two quotes, so that none is cut between two of them
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -32,7 +33,9 @@ def shown(value: Any, longest: int = LONGEST_VALUE) -> str:
 def one_line(message: str) -> str:
     """A message in one line, long values cut."""
     message = CONTROL.sub(lambda found: " " if found[0] in "\n\r\t" else found[0].encode("unicode_escape").decode(), message)
-    message = re.sub(rf"""(['"])((?:(?!\1).){{{LONGEST_VALUE - 3}}})(?:(?!\1).){{4,}}\1""", r"\1\2...\1", message)
+    message = QUOTED.sub(
+        lambda found: found[0] if len(found[2]) <= LONGEST_VALUE else f"{found[1]}{found[2][: LONGEST_VALUE - 3]}...{found[1]}", message
+    )
     if len(message) > LONGEST_LINE:
         message = f"{message[: LONGEST_LINE - 300]} ... {message[-290:]}"
     return message.strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from ldiv.algorithms import get, list_algorithms
@@ -48,7 +49,7 @@ class Source:
             raise InputError("standard input can be read once only")
         if len(set(self.sensitive)) < len(self.sensitive):
             raise InputError("a sensitive column is named twice")
-        self.inputs = [*files, *(part for path in files for part in expand(path)), *(others or [])]
+        self.inputs = [*files, *_there(files), *(others or [])]
         self.limit = size_of(reading.unpack_limit)
         self.na = "" if reading.na is None else reading.na
         self.decimal = decimal_of(reading)
@@ -133,6 +134,15 @@ class Source:
         return Microdata.from_frame(self.table, self.qi, target, domains=known, missing=self.missing)
 
 
+def _there(files: list[str]) -> list[str]:
+    """All files that the words after the options stand for; a word more is often a column that lacks its option."""
+    try:
+        return [part for path in files for part in expand(path)]
+    except InputError as error:
+        stray = len(files) > 1 and not any(PurePath(path).suffix for path in files[1:])
+        raise InputError(f"{error}; columns are named one by one: -q A -q B" if stray else str(error)) from error
+
+
 def options_of(solving: Solving, algorithms: list[str]) -> dict[str, dict[str, Any]]:
     """For each algorithm the options it takes; an option that none of them takes is refused."""
     given = {
@@ -204,6 +214,11 @@ class Request:
                         f"--hierarchy {name!r}: algorithm {', '.join(map(repr, refusing))} publishes values and stars only; "
                         f"add --coarsen {name}=LEVEL, or choose one that goes along hierarchies ({able})"
                     )
+        for name, how in self.coarse.items():
+            if not isinstance(how, Bins) and name not in trees:
+                raise InputError(
+                    f"--coarsen {name}={how}: a level needs a hierarchy: --hierarchy {name}=FILE, or make intervals: {name}=width:10, quantiles:4, edges:20,40"
+                )
         if asking.loss is not None and not any(name not in self.coarse for name in trees):
             raise InputError("--loss is about nodes of hierarchies: give a --hierarchy, or leave it out")
         self.trees = {name: hierarchy_of(path, name, source.limit, source.decimal) for name, path in trees.items()}

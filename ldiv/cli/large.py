@@ -12,7 +12,7 @@ from ldiv.algorithms import get
 from ldiv.cli.console import Voice, answer
 from ldiv.cli.job import Request, Source
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Saying, Scaling, Solving, Whose, repeat
-from ldiv.cli.outcome import bound_of, facts, keep_certificate
+from ldiv.cli.outcome import bound_of, facts, keep_certificate, unused
 from ldiv.engines import Sources, bytes_of_memory, chosen, run
 from ldiv.errors import InputError
 from ldiv.release.release import Release
@@ -131,6 +131,7 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     if apart := release.info.get("elsewhere"):
         voice.say(f"{apart:,} rows stay as they are; of the others:")
     voice.say(release.summary())
+    voice.say(unused(release, request) or "")
     index = [name for name in written.verdict.dropped if name in sources.index and name not in (job.publishing.drop or [])]
     if index:
         voice.say("left out, since it would restore the order of the rows: the index " + ", ".join(map(repr, index)))

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ldiv.bounds import Certificate, save_certificate
+from ldiv.cli.console import shown
 from ldiv.cli.job import Request, Source
 from ldiv.errors import InputError
 from ldiv.release.release import Release
 
-__all__ = ["bound_of", "facts", "keep_certificate"]
+__all__ = ["bound_of", "facts", "keep_certificate", "unused"]
 
 
 def keep_certificate(bound: Certificate | None, path: Path, release: Release, source: Source, request: Request) -> None:
@@ -43,6 +44,15 @@ def keep_certificate(bound: Certificate | None, path: Path, release: Release, so
 def bound_of(release: Release) -> Certificate | None:
     """What is known of the least number of stars, or of what is lost along hierarchies; None where nothing was proven."""
     return release.certificate if release.certified else None
+
+
+def unused(release: Release, request: Request) -> str | None:
+    """A word about hierarchies of which nothing is shown: it is no accident."""
+    trees = [name for name in request.trees if name not in request.coarse]
+    if not trees or not release.is_suppression:
+        return None
+    names = ", ".join(map(shown, trees))
+    return f"hierarchies of {names}: no group shows a node; values and stars lose no more (a node above all values is a star)"
 
 
 def facts(release: Release, bound: Certificate | None, algorithm: str) -> dict[str, Any]:

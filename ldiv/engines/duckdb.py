@@ -43,14 +43,21 @@ class DuckDB:
         self.spill = Path(tempfile.mkdtemp(prefix=".ldiv-spill-", dir=spill))
         self.limit = max(int(memory * SHARE), LEAST)
         self.room = Room(memory, self.limit)
-        self.connection = duckdb.connect(":memory:")
+        try:
+            self._connect(threads)
+        except BaseException:  # also a signal: nobody else knows of the folder yet
+            shutil.rmtree(self.spill, ignore_errors=True)
+            raise
+        self.table = reading(sources.files, sources)
+
+    def _connect(self, threads: int | None) -> None:
+        self.connection = self.duckdb.connect(":memory:")
         self.run(f"SET memory_limit = '{self.limit >> 20}MiB'")
         self.run(f"SET temp_directory = {DUCKDB.string(str(self.spill))}")
         self.run("SET preserve_insertion_order = false")
         self.run("SET enable_progress_bar = false")
         if threads is not None:
             self.run(f"SET threads = {threads}")
-        self.table = reading(sources.files, sources)
 
     def __enter__(self) -> DuckDB:
         return self

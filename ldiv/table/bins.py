@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.table.text import COMMAS, NUMBER
+from ldiv.table.text import COMMAS, MOMENT, NUMBER
 
 __all__ = ["Bins"]
 
@@ -32,7 +32,8 @@ class Bins:
     edges : sequence of float, optional
         Ascending; what is below the first or from the last on gets an open interval.
     decimal : {".", ","}
-        What stands before the fractions of numbers that are text; with a comma the intervals have one, too: ``[12,5; 15)``.
+        What stands before the fractions of numbers that are text; with a comma the intervals have one, too: ``[12,5; 15)``, and ``[10, 20)`` where
+        no edge has fractions.
 
     Examples
     --------
@@ -85,7 +86,7 @@ class Bins:
             edges = sorted({values[cut] for cut in cuts})
         texts = [self._shown(edge) for edge in edges]
         names = [f"< {texts[0]}"] if texts else ["*"]
-        names += [self._between(a, b) for a, b in zip(texts, texts[1:], strict=False)]
+        names += [self._between(a, b, any("," in text for text in texts)) for a, b in zip(texts, texts[1:], strict=False)]
         names += [f">= {texts[-1]}"] if texts else []
         return [names[bisect_right(edges, value)] for value in values]
 
@@ -96,8 +97,9 @@ class Bins:
     def _shown(self, value: Fraction) -> str:
         return _shortest(value).replace(".", self.decimal)
 
-    def _between(self, low: str, high: str) -> str:
-        return f"[{low}, {high})" if self.decimal == "." else f"[{low}; {high})"
+    @staticmethod
+    def _between(low: str, high: str, comma: bool) -> str:
+        return f"[{low}; {high})" if comma else f"[{low}, {high})"
 
     @staticmethod
     def _number(label: Any, column: str, given: Any = None) -> Fraction:
@@ -119,7 +121,7 @@ class Bins:
             advice = ""
             if isinstance(given, str) and NUMBER.fullmatch(given.strip().translate(COMMAS)):
                 advice = "; it has a decimal comma: --decimal , on the command line, Bins(..., decimal=',') in Python"
-            elif isinstance(label, (dt.date, np.datetime64)):
+            elif isinstance(label, (dt.date, np.datetime64)) or (isinstance(given, str) and MOMENT.fullmatch(given.strip())):
                 advice = "; make years or months of dates first"
             raise InputError(f"column {column!r} cannot be binned: {given!r} is not {finite}{advice}") from None
         # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
@@ -132,7 +134,7 @@ class Bins:
         low, high = _shortest(k * width), _shortest((k + 1) * width)
         if not (float(low) <= float(value) < float(high) or abs(value) > 2**53 and Fraction(low) <= value < Fraction(high)):
             raise InputError(f"column {column!r}: bins of width {self.width!r} are finer than the number {float(value)!r} can be told apart")
-        return self._between(low.replace(".", self.decimal), high.replace(".", self.decimal))
+        return self._between(low.replace(".", self.decimal), high.replace(".", self.decimal), "," in self._shown(width))
 
 
 def _shortest(value: Fraction) -> str:

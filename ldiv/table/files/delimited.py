@@ -17,6 +17,7 @@ from ldiv.table.files.dialect import (
     fields_of,
     first_record,
     needs_quotes,
+    other_separator,
     quote_styles,
     require_delimiter,
     wrong_width,
@@ -48,9 +49,6 @@ def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] 
     InputError
         Not UTF-8, a line with too few or too many fields, a quote in the wrong place, a name that stands twice; by line.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     delimiter = require_delimiter(delimiter)
     data = np.frombuffer(buffer, dtype=np.uint8)
     if data[:2].tobytes() in (b"\xff\xfe", b"\xfe\xff"):
@@ -58,6 +56,18 @@ def read_delimited(buffer: Any, name: str, delimiter: str, names: Sequence[str] 
     bom = data[:3].tobytes() == BOM
     if bom:
         data, buffer = data[3:], buffer.slice(3)
+    try:
+        return _read(buffer, data, name, delimiter, names, bom)
+    except InputError as error:
+        hint = other_separator(data, delimiter)
+        raise InputError(f"{error}{hint}") from error if hint else None
+
+
+def _read(buffer: Any, data: Any, name: str, delimiter: str, names: Sequence[str] | None, bom: bool) -> tuple[Any, Dialect]:
+    """The table behind the byte order mark."""
+    import pyarrow as pa
+    from pyarrow import csv
+
     end = first_record(data)
     if not end:
         raise InputError(f"{name}: empty, not even a header line" if not len(data) else f"{name}, line 1: empty, where the column names should be")

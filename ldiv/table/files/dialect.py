@@ -17,7 +17,7 @@ from ldiv.errors import InputError
 
 HEAD = 1 << 16  # bytes of which the first line is looked at
 
-__all__ = ["Dialect", "QuoteStyle", "first_record", "fields_of", "quote_styles", "require_delimiter", "wrong_width"]
+__all__ = ["Dialect", "QuoteStyle", "first_record", "fields_of", "other_separator", "quote_styles", "require_delimiter", "wrong_width"]
 
 QUOTE, LF, CR = 34, 10, 13
 BLOCK = 1 << 24
@@ -173,13 +173,13 @@ def blocks(data: Bytes, delimiter: str, name: str) -> Iterator[Block]:
         raise InputError(f"{name}, line {line_of(data, opened)}: unexpected end of data within quotes")
 
 
-def _other_separator(data: Any, delimiter: str) -> str:
+def other_separator(data: Any, delimiter: str) -> str:
     """A likelier separator, as the end of a message: one that stands in the first line, where the given one does not."""
     head = bytes(data[:HEAD]).split(b"\n")[0].split(b"\r")[0]
     if delimiter.encode() in head:
         return ""
     other = max(b";\t|,", key=head.count)
-    return f"; perhaps the fields are separated by {chr(other)!r}: --delimiter, delimiter=" if head.count(other) else ""
+    return f"; perhaps the fields are separated by {chr(other)!r}: --delimiter {chr(other)!r}, delimiter={chr(other)!r}" if head.count(other) else ""
 
 
 def wrong_width(data: Bytes, delimiter: str, width: int, name: str) -> str | None:
@@ -192,13 +192,13 @@ def wrong_width(data: Bytes, delimiter: str, width: int, name: str) -> str | Non
         bad = (counts != width) & ~((counts == 1) & (_blank(data, starts, stops)))
         if bad.any():
             k = int(np.argmax(bad))
-            return f"{name}, line {line_of(data, int(starts[k]))}: {counts[k]} fields, but the header has {width}{_other_separator(data, delimiter)}"
+            return f"{name}, line {line_of(data, int(starts[k]))}: {counts[k]} fields, but the header has {width}"
         if len(stops):
             begun, fields = int(stops[-1]) + 1, int(len(block.last) - 1 - np.flatnonzero(block.last)[-1])
         else:
             fields += len(block.last)
     if begun < len(data) and fields + 1 != width:
-        return f"{name}, line {line_of(data, begun)}: {fields + 1} fields, but the header has {width}{_other_separator(data, delimiter)}"
+        return f"{name}, line {line_of(data, begun)}: {fields + 1} fields, but the header has {width}"
     return None
 
 

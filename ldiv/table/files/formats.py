@@ -71,7 +71,7 @@ def format_of_name(path: str | PurePath) -> Format:
         return Format("csv", PACKED[packed])
     if ending in KINDS and (packed is None or KINDS[ending] in ("csv", "tsv")):
         return Format(KINDS[ending], PACKED[packed] if packed else None)
-    shown = (ending + packed if packed else ending) or "no ending"
+    shown = (ending + packed if packed else ending) or "without an ending its name"
     raise InputError(f"{str(path)!r}: {shown} does not say what the file holds; endings are {ENDINGS}")
 
 
