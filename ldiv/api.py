@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ldiv.algorithms import get
@@ -16,6 +17,7 @@ from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import NO_SENSITIVE
+from ldiv.table.files.numbers import require_decimal
 from ldiv.table.microdata import Microdata
 
 __all__ = ["anonymize", "anonymize_files", "solve"]
@@ -186,6 +188,7 @@ def anonymize_files(
     delimiter: str | None = None,
     names: Sequence[str] | None = None,
     na: str = "",
+    decimal: str = ".",
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Written:
@@ -213,8 +216,9 @@ def anonymize_files(
         The session to use; without, the active one, or a local one that is stopped afterwards.
     algorithm, star, domains, seed, missing, weights, coarsen, hierarchies, drop, only_named, star_is_null, unit
         As in :func:`anonymize`. DuckDB and Spark do not take `unit`, and coarsen only quasi-identifiers and sensitive columns.
-    delimiter, names, na
-        Of text files: the separator, column names where there is no header line, and the text that means a missing value.
+    delimiter, names, na, decimal
+        Of text files: the separator, column names where there is no header line, the text that means a missing value, and what stands before the
+        fractions of numbers, ``"."`` or ``","``.
     progress : callable, optional
         Called with a line of text before each step.
     **options
@@ -271,6 +275,7 @@ def anonymize_files(
         unit,
         options,
     )
+    require_decimal(decimal)
     sources = Sources.of(source, delimiter=delimiter, names=names, na=na)
     return run(
         sources,
@@ -283,7 +288,7 @@ def anonymize_files(
         session=session,
         names=names,
         progress=progress,
-        adapt=what.with_numbers if sources.is_text else None,
+        adapt=partial(what.with_numbers, decimal=decimal) if sources.is_text else None,
     )
 
 
@@ -294,7 +299,7 @@ def solve(
     k: int = 1,
     algorithm: str = DEFAULT_ALGORITHM,
     seed: int | None = None,
-    protect: Sequence[str] = (),
+    protect: Sequence[str] | Mapping[str, int] = (),
     also: Sequence[Principle] = (),
     **options: Any,
 ) -> Release:
@@ -309,7 +314,7 @@ def solve(
         The least size of a group.
     algorithm : str
     seed : int, optional
-    protect : sequence of str, optional
+    protect : sequence of str, or mapping of str to int, optional
         QI columns that are never starred; impossible where some combination of their values is not l-eligible by itself, which is an error.
     also : sequence of Principle, optional
         What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.privacy.principles`.

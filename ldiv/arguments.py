@@ -1,7 +1,4 @@
-"""What every public argument may be: one declaration each, and one form of error, ``NAME must be ..., not VALUE``.
-
-A declaration also names values that it takes and values that it refuses, so that tests need not think of them.
-"""
+"""What every public argument may be: one declaration each, one form of error, ``NAME must be ..., not VALUE``, and values taken and refused, for tests."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldiv.errors import InputError
+from ldiv.limited import Limited
 
 __all__ = [
     "ALPHA",
@@ -215,7 +213,7 @@ class Choice(Argument):
     """One of some names, or an object of a type that stands for one."""
 
     of: tuple[str, ...] = ()
-    instead: type | None = None
+    instead: type | tuple[type, ...] | None = None
 
     def allowed(self, value: Any) -> str:
         return f"one of {', '.join(map(repr, self.of))}"
@@ -294,7 +292,7 @@ OBJECTIVE = Choice("objective", of=("stars", "tuples"))
 TARGET = Whole("target", optional=True)
 BEST = Choice("best", of=("kl", "stars"))
 NODES = Flag("nodes")
-LOSS = Choice("loss", of=("ncp", "level"), instead=Mapping, optional=True)
+LOSS = Choice("loss", of=("ncp", "level"), instead=(Mapping, Limited), optional=True)
 SUPPRESSION = Number("suppression", least=0, most=1)
 PROGRESS = Call("progress", optional=True)
 ALPHA = Number("alpha", least=0, most=1, open_below=True)

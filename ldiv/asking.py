@@ -121,10 +121,10 @@ class Asked:
             release = compose(tables, self.l, self.solver, **self.solver_options)
         return release.drawn(self.seed)
 
-    def with_numbers(self, table: Any) -> Asked:
+    def with_numbers(self, table: Any, decimal: str = ".") -> Asked:
         """What is asked of a table of texts, in which some columns hold numbers: their values are in the order of numbers."""
         names = [*named(self.qi, table.column_names, "qi"), *self.targets(table.column_names)]
-        kinds = decide_all(table, [name for name in names if name not in (self.coarsen or {})])
+        kinds = decide_all(table, [name for name in names if name not in (self.coarsen or {})], decimal=decimal)
         return replace(self, domains={**{x.name: x.domain for x in kinds.values() if x.domain is not None}, **(self.domains or {})})
 
     def anonymize(self, frame: Any) -> Release:

@@ -53,9 +53,8 @@ def test_several_sensitive_columns(tmp_path, monkeypatch):
     frame.to_csv("in.csv", index=False)
     assert run("anonymize", "in.csv", *ask, "-o", "none.csv").code == 1 and not os.path.exists("none.csv")
     assert run("max-l", "in.csv", "-s", "s", "-s", "t").out == "1\n"
-    for more, message in ((("-s", "s"), "named twice"), (("--certificate", "c.npz"), "one sensitive column")):
-        done = run("anonymize", "in.csv", *ask, "-o", "none.csv", *more)
-        assert done.code == 2 and message in done.err
+    done = run("anonymize", "in.csv", *ask, "-o", "none.csv", "-s", "s")
+    assert done.code == 2 and "named twice" in done.err
 
 
 @pytest.mark.parametrize(

@@ -394,7 +394,7 @@ def test_what_a_released_table_loses_is_counted_from_its_texts():
     """By the checker's own code, from nothing but the texts: the same as the solver's sum."""
     release = ldiv.anonymize(frame(), ["Age", "Town"], "Ill", 3, hierarchies=TREES, weights={"Town": 3})
     c, prices = release.contingency, release.certificate.prices
-    levels = Levels(c, prices, set())
+    levels = Levels(c, prices, {})
     counts = [dict(zip(*np.unique([str(x) for x in release.frame[name]], return_counts=True), strict=True)) for name in ("Age", "Town")]
     lost = [levels.lost(j, {str(text): int(n) for text, n in counts[j].items()}, "*") for j in range(2)]
     assert sum(lost) == release.info["loss"]
@@ -448,7 +448,7 @@ def test_what_a_table_loses_by_levels_is_counted_from_its_texts():
     table = frame()
     trees = {"Age": [ldiv.Bins(5), ldiv.Bins(10), ldiv.Bins(20)], "Town": TREES["Town"]}
     release = ldiv.anonymize(table, ["Age", "Town"], "Ill", 3, hierarchies=trees, loss="level")
-    levels = Levels(release.contingency, release.certificate.prices, set())
+    levels = Levels(release.contingency, release.certificate.prices, {})
     lost = [
         levels.lost(j, {text: int(n) for text, n in zip(*np.unique([str(x) for x in release.frame[name]], return_counts=True), strict=True)}, "*")
         for j, name in enumerate(("Age", "Town"))

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ldiv
+from ldiv.bounds import certify
 
 
 def visits(seed, persons=40, most=4, values=6, moves=0.2):
@@ -156,4 +158,40 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     for wrong in ("pdi", "age"):
         done = run("check", "v.csv", *asked[:-1], wrong, "-l", "2")
         assert done.code == 2 and "--unit" in done.err
-    assert "--certificate is about rows" in run("anonymize", "v.csv", *asked, "-l", "2", "-o", "p.csv", "--certificate", "c.npz").err
+
+
+def test_their_bound_is_proven_again(tmp_path, monkeypatch):
+    """By prices where everybody has one row; where rows of a person differ, by the stars which that forces. Every sensitive column is named."""
+    monkeypatch.chdir(tmp_path)
+    rows = pd.concat([visits(seed).assign(pid=lambda x, seed=seed: x["pid"].astype(str) + f"-{seed}") for seed in range(6)])
+    for name, frame in {"several": rows, "one": rows.drop_duplicates("pid")}.items():
+        frame.to_csv("v.csv", index=False)
+        for targets in (["ill"], ["ill", "pay"]):
+            release = ldiv.anonymize(pd.read_csv("v.csv"), QI, targets, 2, unit="pid")
+            claim = release.certificate
+            assert claim.persons == "pid" and "that publishes the rows of one pid alike" in str(claim) and claim.stars >= claim.bound
+            ldiv.save_certificate(claim, "c.npz", qi=QI, sensitive=targets, l=2)
+            verdict = certify(pd.read_csv("v.csv"), "c.npz")
+            assert verdict and verdict.proven == claim.bound and verdict.sensitive == (targets[0] if len(targets) == 1 else tuple(targets))
+            alike = frame.groupby("pid")[QI].nunique() > 1
+            forced = int((alike.sum(axis=1) * frame.groupby("pid").size()).sum())
+            assert claim.bound >= forced == (0 if name == "one" else forced) and (name == "one" or forced)
+            asked = [*(f"-q{x}" for x in QI), *(f"-s{x}" for x in targets), "-l2", "--unit", "pid"]
+            done = run("anonymize", "v.csv", *asked, "-o", "o.csv", "--certificate", "d.npz")
+            assert done.code == 0, done.err
+            done = run("certify", "v.csv", "d.npz", "--release", "o.csv")
+            assert done.code == 0 and ", ".join(targets) in done.out and "persons" in done.out, done
+            boast = replace(claim, bound=claim.stars + 1, stars=claim.stars + 1)
+            ldiv.save_certificate(boast, "b.npz", qi=QI, sensitive=targets, l=2)
+            assert not certify(pd.read_csv("v.csv"), "b.npz")
+
+
+def test_prices_of_persons_with_one_row_each_are_those_of_rows():
+    frame = pd.DataFrame(ldiv.datasets.load_frame("acs2018")).head(3000)[["Age", "Race", "Income"]]
+    plain = ldiv.anonymize(frame, ["Age", "Race"], "Income", 4)
+    several = pd.concat([frame.assign(pid=range(len(frame)))] * 2)
+    for table in (frame.assign(pid=range(len(frame))), several):
+        claim = ldiv.anonymize(table, ["Age", "Race"], "Income", 4, unit="pid").certificate
+        assert claim.proof == "prices" and claim.ratio < 1.1
+        assert claim.bound >= plain.certificate.bound * len(table) // len(frame) * 0.97
+        assert ldiv.verify_certificate(ldiv.Microdata.from_frame(table, ["Age", "Race"], "Income"), claim, 4) == claim.bound

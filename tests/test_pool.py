@@ -100,7 +100,7 @@ def test_what_a_row_loses_where_it_loses_least_of_what_is_left_out(table, random
         lost.append(of_group[projected.group_of_cell[item]])
     assert np.array_equal(cap, np.min(lost, axis=0))
     prices = Prices(2, np.zeros(1, dtype=np.int64), pool.looked_at, loss="ncp", combinations=pool.numbers)
-    chosen, least = Levels(data.contingency, prices, set()).chosen(prices)
+    chosen, least = Levels(data.contingency, prices, {}).chosen(prices)
     assert len(list(chosen)) == pool.looked_at and np.array_equal(least, cap)
 
 

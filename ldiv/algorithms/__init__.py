@@ -149,7 +149,7 @@ def in_one_order(
     group = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     info = dict(release.info)
     if (prices := info.get("prices")) is not None:
-        info["prices"] = replace(prices, value=prices.value[place], protected=tuple(sorted(order[j] for j in prices.protected)))
+        info["prices"] = replace(prices, value=prices.value[place], protected=tuple(order[j] for j in prices.protected))
     back = np.argsort(order)
     form: dict[str, Any] = {}
     if not release.is_suppression:

@@ -7,32 +7,15 @@ from dataclasses import replace
 
 from ldiv.algorithms import register
 from ldiv.algorithms.cascade import cascade
-from ldiv.algorithms.exact import exact
 from ldiv.algorithms.lagrangian.clock import Clock
 from ldiv.algorithms.lagrangian.effort import EFFORTS
 from ldiv.algorithms.lagrangian.search import Search
-from ldiv.bounds.proof import prove
 from ldiv.errors import InputError
 from ldiv.release.nodes import lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
 __all__ = ["auto"]
-
-
-SMALL_CELLS, SMALL_D, SMALL_ROWS = 40, 8, 10_000  # within these a search for the optimum takes a fraction of a second
-SECONDS = 5.0
-
-
-def searched(c: Contingency, l: int, seconds: float, k: int = 1) -> Release:
-    """The optimum of a small table. Its certificate is what prices prove, which whoever has the table can check again: what a search has found, only
-    another search could."""
-    release = exact(c, l, k=k, time_limit=seconds)
-    proof = release.proof
-    if proof is None or not proof.exact or proof.prices is None:
-        return release
-    info = {key: value for key, value in release.info.items() if key != "proof"}
-    return replace(release, info={**info, "bound": prove(c, proof.prices, l)})
 
 
 @register(
@@ -106,9 +89,6 @@ def auto(
             if given is not None:
                 raise InputError(f"{name}= does not apply with effort='fast', which is the cascade: leave it out, or take another effort")
         return replace(cascade(contingency, l, k=k, seed=seed, nodes=nodes, loss=loss), algorithm="auto")
-    lattice = lattice_for(contingency, nodes, loss)
-    if not lattice.nodes and len(contingency.count) <= SMALL_CELLS and contingency.d <= SMALL_D and contingency.n <= SMALL_ROWS:
-        return replace(searched(contingency, l, SECONDS if time_limit is None else min(time_limit, SECONDS), k), algorithm="auto")
-    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k, lattice)
+    search = Search(contingency, l, seed, threads, Clock(time_limit), gap, progress, k, lattice_for(contingency, nodes, loss))
     search.run(EFFORTS[effort])
     return replace(search.release(), algorithm="auto")

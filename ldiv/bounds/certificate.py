@@ -3,7 +3,7 @@
 The file is a zip archive of
 
 * ``PRIVATE.txt``: that it must not be published, for whoever looks inside;
-* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``price_k``, ``protected``, of releases along hierarchies ``loss``, ``losses`` and
+* ``head.npy``: JSON as bytes: ``stars``, ``bound``, ``proof``, ``l``, ``k``, ``most``, ``price_k``, ``protected``, ``highest``, ``persons``, of releases along hierarchies ``loss``, ``losses`` and
   ``trees``, and what else was to stand beside them;
 * ``price.npy``: one int64 a cell of the table, in units of 2**-20 star;
 * ``combinations.npy``, of some releases along hierarchies: which combinations of levels were looked at.
@@ -61,6 +61,8 @@ class Prices:
         The least size of a group.
     protected : tuple of int
         Quasi-identifiers, by position, that no release stars: what is proven is proven of these releases.
+    highest : tuple of int
+        The highest level of its hierarchy that each of these shows, its values by default.
     loss : str or None
         Of releases along hierarchies: what a node loses (``"ncp"``, ``"level"``, or ``"own"`` for a table of losses), in parts of a star; `most` is then the
         number of combinations of levels that are not left out. None for suppression.
@@ -82,6 +84,7 @@ class Prices:
     losses: Mapping[Any, Mapping[str, float]] | None = None
     trees: Mapping[Any, str] = field(default_factory=dict)
     combinations: NDArray[np.int64] | None = None
+    highest: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ class Certificate:
         The dual bound's proof; with the table it proves the bound to whoever recomputes it. Of an exact search: the best that is proved without it.
     k : int
         The least size of a group in the releases that it is about.
+    persons : text or int, optional
+        The column that says whose a row is, where it is about releases that publish all rows of a person alike.
 
     Raises
     ------
@@ -112,11 +117,14 @@ class Certificate:
     proof: str
     prices: Prices | None = field(default=None, repr=False)
     k: int = 1
+    persons: Any = None
 
     def __post_init__(self) -> None:
         checked = {"stars": STARS.check(self.stars), "bound": BOUND.check(self.bound), "proof": PROOF.check(self.proof), "k": K.check(self.k)}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if not isinstance(self.persons, str | int | None) or isinstance(self.persons, bool):
+            raise InputError(f"persons must be the name of a column, not {shown(self.persons)}")
         if not isinstance(self.prices, Prices | None) or (self.proof == "prices") > (self.prices is not None):
             raise InputError(f"prices must be Prices where they are the proof, not {shown(self.prices)}")
 
@@ -167,7 +175,9 @@ class Certificate:
         if self.contradiction:
             return f"{self.count(self.stars)} stars against a bound of {self.count(self.bound)}: a contradiction, one of the two is wrong"
         which = " that stars no protected column" if self.prices is not None and self.prices.protected else ""
+        which += " and keeps to its levels" if self.prices is not None and any(self.prices.highest) else ""
         which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
+        which += f" that publishes the rows of one {self.persons} alike" if self.persons is not None else ""
         claim = f"(ratio {self.ratio:.4f}, proof: {self.proof})"
         if self.loss is not None:
             lost, least = self.count(self.stars), self.count(self.bound)
@@ -187,7 +197,7 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
     certificate : Certificate
     path : path-like
     **about
-        What JSON can hold.
+        What JSON can hold. :func:`ldiv.bounds.proof.certify` needs ``qi``, ``sensitive`` (all of them, in the order in which they were given) and ``l``.
 
     Raises
     ------
@@ -204,6 +214,8 @@ def save_certificate(certificate: Certificate, path: str | Path, **about: Any) -
         "l": prices.l if prices else None,
         "k": certificate.k,
         **({"most": prices.most, "price_k": prices.k, "protected": list(prices.protected)} if prices else {}),
+        **({"highest": list(prices.highest)} if prices and prices.highest else {}),
+        **({} if certificate.persons is None else {"persons": certificate.persons}),
         **(_along(prices) if prices and prices.loss is not None else {}),
         **about,
         "private": PRIVATE.splitlines()[0],
@@ -263,17 +275,19 @@ def _load(path: Path) -> tuple[Certificate, dict[str, Any]]:
     prices = None
     if value is not None:
         protected = head.get("protected", [])
-        if not isinstance(protected, list) or len(protected) > MOST_ATTRIBUTES:
-            raise InputError(f"its protected columns are {shown(protected)}")
+        levels = head.get("highest", [])
+        for given in (protected, levels):
+            if not isinstance(given, list) or len(given) > MOST_ATTRIBUTES:
+                raise InputError(f"its protected columns are {shown(given)}")
         most = Whole("most", least=1, most=MOST_ATTRIBUTES).check(head.get("most"))
         position = Whole("protected", most=MOST_ATTRIBUTES)
         along = _read_along(head) if head.get("loss") is not None else {}
-        kept = tuple(position.check(j) for j in protected)
-        prices = Prices(L.check(l), value, most, K.check(head.get("price_k", head.get("k", 1))), kept, **along, combinations=chosen)
+        kept, highest = (tuple(position.check(j) for j in given) for given in (protected, levels))
+        prices = Prices(L.check(l), value, most, K.check(head.get("price_k", head.get("k", 1))), kept, **along, combinations=chosen, highest=highest)
     proof = PROOF.check(head.get("proof"))
     if proof == "counting" and prices is not None:
         raise InputError("a bound by counting has no prices")
-    return Certificate(head.get("stars"), head.get("bound"), proof, prices, head.get("k", 1)), about  # type: ignore[arg-type]
+    return Certificate(head.get("stars"), head.get("bound"), proof, prices, head.get("k", 1), head.get("persons")), about  # type: ignore[arg-type]
 
 
 def _read_along(head: Mapping[str, Any]) -> dict[str, Any]:

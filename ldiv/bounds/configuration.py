@@ -19,6 +19,7 @@ import ldiv._kernels.configuration as _configuration
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.multipliers import SCALE, DualProblem, never
 from ldiv.bounds.pool import Pool
+from ldiv.table.lattice import Pattern
 
 __all__ = ["ConfigurationDual", "ascend", "brought"]
 
@@ -120,12 +121,16 @@ class ConfigurationDual:
 
 def brought(problem: DualProblem, pool: Pool | None, price: NDArray[np.float64]) -> NDArray[np.float64]:
     """What the groups of each of a pool's other combinations bring at these prices. O(others * cells), in the memory of a few of them."""
-    found = [np.zeros(0)]
-    for block in pool.blocks() if pool is not None else ():
+    if pool is None or not pool.others:
+        return np.zeros(0)
+
+    def of(block: list[Pattern]) -> NDArray[np.float64]:
         dual = ConfigurationDual(problem.of(Pool(problem.lattice, block)))
         dual(price)
-        found.append(dual.gained)
-    return np.concatenate(found)
+        return dual.gained
+
+    with ThreadPoolExecutor(problem.threads) as threads:
+        return np.concatenate(list(threads.map(of, pool.blocks())))
 
 
 STEP = 0.05  # of the prices, in stars of mean weight

@@ -49,7 +49,7 @@ def _cuts(tree: Taxonomy, size: int) -> list[NDArray[np.int64]]:
 class Levels:
     """What groups can show along hierarchies, and what that loses: read from the trees anew, by no code of the solver's."""
 
-    def __init__(self, c: Contingency, prices: Prices, protected: set[int]) -> None:
+    def __init__(self, c: Contingency, prices: Prices, protected: Mapping[int, int]) -> None:
         loss, losses = prices.loss, prices.losses
         if loss not in ("ncp", "level", "own"):
             raise InputError(f"the certificate's loss must be 'ncp', 'level' or 'own', not {shown(loss)}")
@@ -62,7 +62,7 @@ class Levels:
             if known.get(name) != prices.trees.get(name):
                 raise InputError(f"the hierarchy of {shown(name)} is not the one that the certificate is of")
         self.c = c
-        self.protected = protected
+        self.protected = protected  # and the highest level that each shows
         self.star = [WHOLE_STAR * int(w) for w in c.weights]
         # Of each attribute and level: the node above each code, and what a row of each code loses there.
         self.levels: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = []
@@ -73,8 +73,6 @@ class Levels:
                     parts = len(set(cut.tolist()))
                     if 1 < parts < len(set(cuts[-1].tolist())):
                         cuts.append(cut)
-            if len(self.levels) in protected:
-                cuts = cuts[:1]
             own = {} if losses is None else losses.get(domain.name, {})
             mine = []
             for height, cut in enumerate(cuts):
@@ -86,11 +84,14 @@ class Levels:
                     part = own.get(tree.text[_lowest(tree, below)], part)
                     each[below] = int(part * WHOLE_STAR + 1e-9) * weight
                 mine.append((cut, each))
-            self.levels.append(mine)
+            highest = protected.get(len(self.levels))
+            if highest is not None and highest >= len(mine):
+                raise InputError(f"the certificate protects {shown(domain.name)} up to level {highest}, and it has {len(mine) - 1}")
+            self.levels.append(mine if highest is None else mine[: highest + 1])
 
     @property
     def vectors(self) -> int:
-        """How many combinations of levels there are; a protected column has its values alone."""
+        """How many combinations of levels there are; a protected column has no star."""
         return prod(len(levels) + (j not in self.protected) for j, levels in enumerate(self.levels))
 
     def at(self, levels: tuple[int, ...]) -> tuple[list[NDArray[np.int64]], list[int], NDArray[np.int64]]:

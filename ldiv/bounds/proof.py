@@ -6,8 +6,7 @@ largest number, times everything it is multiplied by, certainly fits; else Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import prod
 from pathlib import Path
@@ -16,99 +15,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.arguments import WEIGHT, L, Whole, shown
+from ldiv.arguments import Whole, shown
+from ldiv.bounds.about import alike, subject
 from ldiv.bounds.certificate import Certificate, Prices, load_certificate
 from ldiv.bounds.counting import star_bound
 from ldiv.bounds.levels import Levels
+from ldiv.bounds.verdict import Verdict
 from ldiv.errors import InputError
+from ldiv.privacy.persons import Persons, persons_of
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
 from ldiv.table.microdata import Microdata
 
-__all__ = ["Verdict", "certify", "judge", "prove", "subject", "verify_certificate"]
+__all__ = ["Verdict", "certify", "judge", "prove", "verify_certificate"]
 
 UNIT = 1 << 20  # prices are in units of 1 / UNIT star
 K = Whole("k", least=1, most=1 << 62)
+LEVEL = Whole("the certificate's level of a protected column", least=0, most=1 << 20)
 FITS = 1 << 62
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a certificate is worth; true where its bound is proven again from the table, and nothing contradicts it.
-
-    Attributes
-    ----------
-    l : int
-    qi : tuple
-        The quasi-identifiers that the certificate is about.
-    sensitive : object
-    weights : dict
-        What a star costs, where that is not 1.
-    stars, bound : int
-        What the certificate claims.
-    proof : str
-        How the claim was proved: counting, prices, exact.
-    proven : int
-        The bound that was proved again, from the table alone.
-    rows : int
-        Of the table.
-    protected : tuple
-        Columns that the releases it is about do not star.
-    k : int
-        The least size of their groups.
-    loss : str or None
-        What a node loses, where they are releases along hierarchies: `stars`, `bound` and `proven` are what is lost then, in units of 1 / `unit` star.
-    unit : int
-    """
-
-    l: int
-    qi: tuple[Any, ...]
-    sensitive: Any
-    weights: dict[Any, int]
-    stars: int
-    bound: int
-    proof: str
-    proven: int
-    rows: int
-    protected: tuple[Any, ...] = ()
-    k: int = 1
-    loss: str | None = None
-    unit: int = 1
-
-    def count(self, number: int) -> str:
-        """A number of stars, or of what is lost in stars, for people."""
-        return f"{number:,}" if self.unit == 1 else f"{number / self.unit:,.1f}"
-
-    @property
-    def contradiction(self) -> bool:
-        """The certificate claims fewer stars than no release can have."""
-        return self.stars < max(self.bound, self.proven)
-
-    @property
-    def checkable(self) -> bool:
-        """Whether the claim can be checked at all: what an exhaustive search has found, only another search could."""
-        return self.proof != "exact" or self.proven >= self.bound
-
-    def __bool__(self) -> bool:
-        return self.proven >= self.bound and not self.contradiction
-
-    def __str__(self) -> str:
-        proven, bound = self.count(self.proven), self.count(self.bound)
-        which = f" that stars no value of {', '.join(map(str, self.protected))}" if self.protected else ""
-        which += f" with groups of at least {self.k:,} rows" if self.k > 1 else ""
-        kind, target = (f"{self.l}-diverse release", f" (sensitive: {self.sensitive})") if self.sensitive is not None else ("release", "")
-        loses = "has fewer than" if self.loss is None else f"along its hierarchies (loss {self.loss}) loses less than"
-        about = f"no {kind} on {', '.join(map(str, self.qi))}{target}{which} {loses}"
-        if self.weights:  # chosen by whoever made the certificate: said with every number
-            counted = ", ".join(f"{weight:,} in {name}" for name, weight in self.weights.items())
-            about = f"with stars counted {counted}, {about}"
-        if self.contradiction:
-            return f"CONTRADICTION: {about} {proven} stars, and the certificate claims a release of {self.count(self.stars)} and a bound of {bound}"
-        if self:
-            return f"proven: {about} {proven} stars"
-        if not self.checkable:
-            return f"NOT RE-CHECKABLE: the bound of {bound} stars is by exhaustive search; what is proven again is that {about} {proven}"
-        return f"NOT PROVEN: the certificate claims {bound}; what is proven is that {about} {proven} stars"
 
 
 def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] | None = None) -> Verdict:
@@ -119,7 +43,7 @@ def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] 
     frame : any table that :func:`ldiv.anonymize` takes
         The microdata the certificate is about.
     certificate : path-like
-        A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` and ``l=`` beside it.
+        A file that :func:`ldiv.save_certificate` wrote with ``qi=``, ``sensitive=`` (a list, where there were several) and ``l=`` beside it.
     hierarchies : mapping of column to hierarchy, optional
         Of a release along hierarchies: what :func:`ldiv.anonymize` was given.
 
@@ -134,35 +58,28 @@ def certify(frame: Any, certificate: str | Path, hierarchies: Mapping[Any, Any] 
     """
     claim, about = load_certificate(certificate)
     qi, sensitive, *_ = subject(about, certificate)
-    data = Microdata.from_frame(frame, qi, sensitive, missing={"qi": "value", "sensitive": "value"}, keep=False).with_hierarchies(hierarchies or {})
-    return judge(data, claim, about, certificate)
+    kinds = {"qi": "value", "sensitive": "value"}
+    tables = [Microdata.from_frame(frame, qi, name, missing=kinds, keep=False).with_hierarchies(hierarchies or {}) for name in sensitive or [None]]
+    return judge(tables, claim, about, certificate, None if claim.persons is None else persons_of(frame, claim.persons))
 
 
-def judge(data: Microdata, claim: Certificate, about: dict[str, Any], where: str | Path) -> Verdict:
-    """What a certificate, and what stands beside it, is worth for a table that was read with its columns."""
+def judge(tables: Sequence[Microdata], claim: Certificate, about: dict[str, Any], where: str | Path, persons: Persons | None = None) -> Verdict:
+    """What a certificate, and what stands beside it, is worth for a table that was read with its columns, once for each sensitive column: prices are those of
+    the first, and what counting proves of one holds for releases that are l-diverse in all. `persons` are those whose rows these releases publish alike."""
     qi, sensitive, l, weights, rows = subject(about, where)
+    data = tables[0]
     k = K.check(about.get("k", 1), f"{where}: k")
     if rows is not None and rows != data.n:
         raise InputError(f"{where}: the certificate is of a table with {rows:,} rows, this one has {data.n:,}")
-    data = data.weighted(weights) if weights else data
-    proven = verify_certificate(data, claim, l, k)
+    judged = [table.weighted(weights) if weights else table for table in (tables if claim.prices is None else tables[:1])]
+    proven = max(verify_certificate(table, claim, l, k) for table in judged)
+    proven = proven if persons is None else max(proven, alike(judged[0], persons))
     protected = tuple(qi[j] for j in claim.prices.protected) if claim.prices is not None else ()
-    return Verdict(l, tuple(qi), sensitive, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit)
-
-
-def subject(about: dict[str, Any], where: str | Path) -> tuple[list[Any], Any, int, dict[Any, int], int | None]:
-    """What a certificate says it is about: quasi-identifiers, sensitive column, l, weights and rows, each looked at."""
-    qi, sensitive, weights = about.get("qi"), about.get("sensitive"), about.get("weights") or {}
-    if isinstance(sensitive, list) and len(sensitive) == 1:
-        sensitive = sensitive[0]
-    bare = sensitive is None and about.get("l") == 1  # k-anonymity alone
-    if not isinstance(qi, list) or not qi or not all(isinstance(x, (str, int)) for x in qi) or not (bare or isinstance(sensitive, (str, int))):
-        raise InputError(f"{where}: the certificate does not say which columns it is about (qi {shown(qi)}, sensitive {shown(sensitive)})")
-    if not isinstance(weights, dict):
-        raise InputError(f"{where}: weights must be a mapping, not {shown(weights)}")
-    checked = {name: WEIGHT.check(weight, f"{where}: weight of {shown(name)}") for name, weight in weights.items()}
-    rows = Whole("rows", optional=True).check(about.get("rows"), f"{where}: rows")
-    return qi, sensitive, L.check(about.get("l"), f"{where}: l"), checked, rows
+    levels = claim.prices.highest if claim.prices is not None else ()
+    highest = {name: level for name, level in zip(protected, levels, strict=False) if level}
+    target = sensitive[0] if len(sensitive) == 1 else tuple(sensitive) or None
+    about_it = (l, tuple(qi), target, weights, claim.stars, claim.bound, claim.proof, proven, data.n, protected, k, claim.loss, claim.unit)
+    return Verdict(*about_it, claim.persons, highest)
 
 
 def verify_certificate(data: Microdata | Contingency, certificate: Certificate, l: int, k: int | None = None) -> int:
@@ -216,7 +133,11 @@ def prove(contingency: Contingency, prices: Prices, l: int) -> int:
     if not isinstance(prices.protected, (list, tuple)):
         raise InputError(f"the certificate's protected columns must be positions, not {shown(prices.protected)}")
     position = Whole("protected", most=d - 1)
-    protected = {position.check(j, "the certificate does not fit this table: protected") for j in prices.protected}
+    columns = [position.check(j, "the certificate does not fit this table: protected") for j in prices.protected]
+    highest = [LEVEL.check(level) for level in prices.highest or [0] * len(columns)]
+    if len(highest) != len(columns) or (prices.loss is None and any(highest)):
+        raise InputError("the certificate's levels of protected columns do not belong to these columns, or not to hierarchies")
+    protected = dict(zip(columns, highest, strict=True))
     hierarchies = None if prices.loss is None else Levels(c, prices, protected)
     largest_most = d if hierarchies is None else hierarchies.vectors
     most = Whole("most", least=1, most=largest_most).check(prices.most, "the certificate does not fit this table: most")

@@ -1,4 +1,5 @@
-"""The command `ldiv`. Exit codes: 0 done or yes, 1 no (not l-diverse, or no l-diverse release exists), 2 could not; 130 and 143 interrupted."""
+"""The command `ldiv`. Exit codes: 0 done or yes, 1 no (not l-diverse, or no l-diverse release exists), 2 could not; 130 and 143 interrupted,
+141 nobody read the answer to its end."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ try:
     from ldiv.cli.certify import certify_command
     from ldiv.cli.check import audit_command, check_command, max_l_command
     from ldiv.cli.compare import compare_command
-    from ldiv.cli.console import one_line
+    from ldiv.cli.console import one_line, tell
     from ldiv.cli.lists import algorithms_command, datasets_command
     from ldiv.cli.options import Once, flat
     from ldiv.cli.report import report_command
@@ -31,7 +32,7 @@ except ImportError as error:  # pragma: no cover
 
 __all__ = ["app", "main"]
 
-NO, COULD_NOT, INTERRUPTED = 1, 2, 130
+NO, COULD_NOT, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -90,10 +91,23 @@ def main(arguments: list[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        _complain(f"standard output: {error.strerror or error}")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python does not try again when it ends
-        code = COULD_NOT
+        code = _unread() if isinstance(error, BrokenPipeError) else COULD_NOT
+        if code == COULD_NOT:
+            _complain(f"standard output: {error.strerror or error}")
+            _drop_output()
     sys.exit(code)
+
+
+def _unread() -> int:
+    """Whoever read the answer has gone, as `head` does: no fault, and nothing to say."""
+    _drop_output()
+    return UNREAD
+
+
+def _drop_output() -> None:
+    """So that Python does not try again when it ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _run(arguments: list[str]) -> int:
@@ -110,7 +124,11 @@ def _run(arguments: list[str]) -> int:
     except Stopped as stopped:
         _complain(f"ended by {signal.Signals(stopped.number).name}")
         return 128 + stopped.number
+    except BrokenPipeError:
+        return _unread()
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # rich says so in its own way
+            return _unread()
         return end.code if isinstance(end.code, int) else COULD_NOT
     except Exception as error:
         if os.environ.get("LDIV_TRACEBACK") == "1":
@@ -153,12 +171,11 @@ def _column_hint(error: MissingColumnError) -> str:
 
 
 def _complain(message: str) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        print(f"error: {one_line(message)}", file=sys.stderr, flush=True)
+    tell(f"error: {one_line(message)}")
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {one_line(str(message))}", file=sys.stderr)
+    tell(f"warning: {one_line(str(message))}")
 
 
 def _stop(number: int, _: Any) -> None:

@@ -65,7 +65,7 @@ def anonymize_command(
     asked(bool(columns.sensitive), l, k)
     if report is not None:
         require_jinja()
-    _refuse_certificate(certificate, asking, algorithm, columns, whose)
+    _refuse_certificate(certificate, asking, algorithm)
     engine = engine_of(scaling, file, output, reading, ordinary=bool(whose.unit or publishing.keep_order or (report and asking.coarsen)))
     if engine != "memory":
         job = Job(file, columns, solving, asking, whose, publishing, reading, saying, l, k, algorithm)
@@ -128,17 +128,13 @@ def _describe(release: Release, voice: Voice) -> None:
         voice.warn(line)
 
 
-def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str, columns: Columns, whose: Whose) -> None:
+def _refuse_certificate(certificate: str | None, asking: Asking, algorithm: str) -> None:
     if certificate is None:
         return
     if asking.coarsen:
         raise InputError("--certificate is checked again on the file as it is: coarsen it into a file first, or leave --certificate out")
     if not get(algorithm).suppression:
         raise InputError(f"--certificate: nothing is proven of the sub-domains that algorithm {algorithm!r} publishes")
-    if len(columns.sensitive or []) > 1:
-        raise InputError("--certificate is about one sensitive column: leave it out, or name one -s")
-    if whose.unit is not None:
-        raise InputError("--certificate is about rows: leave it out, or --unit")
 
 
 def _plan_release(outputs: Outputs, output: str, source: Source) -> tuple[Target, Format]:

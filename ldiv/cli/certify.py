@@ -7,16 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
+from ldiv.bounds.about import subject
 from ldiv.bounds.certificate import Certificate, load_certificate
 from ldiv.bounds.levels import Levels
-from ldiv.bounds.proof import judge, subject
+from ldiv.bounds.proof import judge
 from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
 from ldiv.cli.options import Columns, File, Reading, Saying
 from ldiv.cli.words import hierarchy_of, pairs
 from ldiv.errors import InputError
+from ldiv.privacy.persons import persons_of
 from ldiv.privacy.verify import verify
 from ldiv.table.files import open_table
+from ldiv.table.files.numbers import require_decimal
 from ldiv.table.microdata import Microdata
 from ldiv.table.text import text_of
 
@@ -31,7 +34,8 @@ def _cost(weights: Mapping[str, int], stars: Mapping[str, int]) -> int:
 def _lost(data: Microdata, claim: Certificate, table: Any, star: str) -> int | None:
     """What nodes and stars of a released table lose, from its texts; None where texts do not tell."""
     assert claim.prices is not None
-    levels = Levels(data.contingency, claim.prices, set(claim.prices.protected))
+    prices = claim.prices
+    levels = Levels(data.contingency, prices, dict(zip(prices.protected, prices.highest or [0] * len(prices.protected), strict=True)))
     total = 0
     for j, name in enumerate(data.names):
         found = levels.lost(j, {text_of(x["values"]): x["counts"] for x in table.column(name).value_counts().to_pylist()}, star)
@@ -60,29 +64,38 @@ def certify_command(
     source = Source(
         [file],
         reading,
-        Columns(list(map(str, qi)), None if sensitive is None else [str(sensitive)]),
+        Columns(list(map(str, qi)), [str(name) for name in sensitive] or None),
         Voice(saying.quiet),
         others=[release] if release is not None else [],
     )
     if reading.na is None and isinstance(about.get("na"), str):
         source.na = about["na"]
+    if reading.decimal is None and isinstance(about.get("decimal"), str):
+        source.decimal = require_decimal(about["decimal"])
     source.read()
-    trees = {name: hierarchy_of(path, name, source.limit) for name, path in pairs(hierarchy, "--hierarchy", source.table.column_names).items()}
+    trees = {
+        name: hierarchy_of(path, name, source.limit, source.decimal)
+        for name, path in pairs(hierarchy, "--hierarchy", source.table.column_names).items()
+    }
     for name in trees:
         if name not in qi:
             raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier of the certificate; there are: {', '.join(map(repr, qi))}")
     domains = source.domains(say=False)
     if isinstance(about.get("numbers"), list):  # the same columns are numbers as when it was made: the proof goes by their order
         domains = {name: domain for name, domain in domains.items() if name in about["numbers"]}
-    data = Microdata.from_frame(source.table, qi, sensitive, domains=domains, missing={"qi": "value", "sensitive": "value"}, keep=False)
-    data = data.with_hierarchies(trees)
-    found = judge(data, claim, about, certificate)
+    tables = []
+    for name in sensitive or [None]:
+        known = {key: domain for key, domain in domains.items() if key in (*qi, name)}
+        table = Microdata.from_frame(source.table, qi, name, domains=known, missing={"qi": "value", "sensitive": "value"}, keep=False)
+        tables.append(table.with_hierarchies(trees))
+    source.require_unit(claim.persons)
+    found = judge(tables, claim, about, certificate, None if claim.persons is None else persons_of(source.table, claim.persons))
     lines, holds = [str(found)], bool(found)
     facts: dict[str, Any] = {
         "l": l,
         "k": found.k,
         "qi": qi,
-        "sensitive": sensitive,
+        "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive or None,
         "claimed": found.bound,
         "proven": found.proven,
         "contradiction": found.contradiction,
@@ -91,9 +104,10 @@ def certify_command(
     }
     if release is not None:
         names = None if reading.names is None else reading.names.split(",")
-        table = open_table([release], delimiter=reading.delimiter, names=names, na=source.na, unpack_limit=source.limit).table
-        verdict = verify(source.table, table, list(qi), sensitive, l, k=found.k, star=star, hierarchies=trees)
-        cost = _cost(found.weights, verdict.stars_by_attribute) if found.loss is None else _lost(data, claim, table, star)
+        published = open_table([release], delimiter=reading.delimiter, names=names, na=source.na, unpack_limit=source.limit).table
+        unit = claim.persons if claim.persons in published.column_names else None  # where it was left out nobody can tell who is who
+        verdict = verify(source.table, published, list(qi), sensitive or None, l, k=found.k, star=star, hierarchies=trees, unit=unit)
+        cost = _cost(found.weights, verdict.stars_by_attribute) if found.loss is None else _lost(tables[0], claim, published, star)
         kind = "stars lost" if found.loss is not None else "stars as counted by the weights" if found.weights else "stars"
         if cost is None:
             lines.append(f"{release}: nodes that lose differently have the same text, so what it loses cannot be told; {shown(str(verdict), 500)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Voice", "one_line", "out", "shown", "table_of"]
+__all__ = ["Voice", "one_line", "out", "shown", "table_of", "tell"]
 
 LONGEST_VALUE, LONGEST_LINE = 120, 1200
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -37,6 +38,12 @@ def one_line(message: str) -> str:
     return message.strip()
 
 
+def tell(line: str) -> None:
+    """A remark on standard error; where nobody reads those, the work goes on."""
+    with contextlib.suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
 def out(text: str = "") -> None:
     """A line of the answer, on standard output."""
     print(text)
@@ -55,7 +62,10 @@ def table_of(columns: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(shown(cell, 400)) for cell in row))
     screen = Console()
-    Console(width=None if screen.is_terminal else 140).print(table)
+    writer = Console(width=None if screen.is_terminal else 140)
+    with writer.capture() as shape:
+        writer.print(table)
+    out(shape.get().rstrip("\n"))
 
 
 class Voice:
@@ -69,11 +79,11 @@ class Voice:
         """A note of one or more lines."""
         if not self.quiet:
             for line in text.splitlines():
-                print(shown(line, 2000), file=sys.stderr)
+                tell(shown(line, 2000))
 
     def warn(self, text: str) -> None:
         if not self.quiet:
-            print(f"warning: {one_line(text)}", file=sys.stderr)
+            tell(f"warning: {one_line(text)}")
 
     @contextmanager
     def progress(self, stage: str, limit: float | None = None) -> Iterator[Progress]:
@@ -136,6 +146,8 @@ class Progress:
             parts.append(f"gap {100 * (self.stars / self.bound - 1):.2f} %")
         parts.append(f"{now - self.begun:.0f} s")
         left = self.left if self.limit is None else min(self.limit - (now - self.begun), self.left if self.left is not None else self.limit)
-        if left is not None:
-            parts.append(f"about {max(left, 0):.0f} s left")
+        if left is not None and left >= 0.5:
+            parts.append(f"about {left:.0f} s left")
+        elif left is not None:
+            parts.append("nearly done")
         return Text(", ".join(parts))

@@ -11,7 +11,7 @@ from ldiv.arguments import LOSS
 from ldiv.asking import Asked
 from ldiv.cli.console import Voice, one_line
 from ldiv.cli.options import Asking, Columns, Publishing, Reading, Sensitive, Solving, Whose
-from ldiv.cli.words import coarsening, hierarchy_of, pairs, principle, size_of, whole
+from ldiv.cli.words import coarsening, decimal_of, hierarchy_of, pairs, principle, size_of, whole
 from ldiv.constraints import compose, compose_persons
 from ldiv.constraints.several import joined
 from ldiv.errors import DisclosureWarning, InputError, MissingColumnError
@@ -51,6 +51,7 @@ class Source:
         self.inputs = [*files, *(part for path in files for part in expand(path)), *(others or [])]
         self.limit = size_of(reading.unpack_limit)
         self.na = "" if reading.na is None else reading.na
+        self.decimal = decimal_of(reading)
 
     def read(self, *, writes_text: bool = False, typed: bool = True) -> Any:
         """Read the table, and refuse options that do not apply to it: `writes_text` is whether a text file comes out, `typed` whether it makes a
@@ -73,6 +74,8 @@ class Source:
                 self.require(name, option)
                 if name not in [*self.qi, *self.sensitive]:
                     raise InputError(f"{option} {name!r}: it is neither a quasi-identifier nor a sensitive column, so that it makes no difference")
+        if reading.decimal is not None and not self.opened.format.is_text:
+            raise InputError(f"--decimal is for text files; the columns of {self.opened.format} have types")
         for option, given in (("--delimiter", reading.delimiter), ("--na", reading.na)):
             if given is not None and not writes_text and not self.opened.format.is_text:
                 raise InputError(f"{option} is for text files, and there is none")
@@ -113,9 +116,10 @@ class Source:
         if not self.opened.format.is_text:
             return {}
         names = [name for name in [*self.qi, *self.sensitive] if name not in (but or {})]
-        found = dict(decide_all(self.table, dict.fromkeys(names), self.reading.numeric or [], self.reading.text or []))
+        found = dict(decide_all(self.table, dict.fromkeys(names), self.reading.numeric or [], self.reading.text or [], self.decimal))
         if say and found:
-            self.voice.say("columns read as " + "; ".join(one_line(str(kind)) for kind in found.values()))
+            commas = " with decimal commas" if self.decimal == "," else ""
+            self.voice.say(f"columns read{commas} as " + "; ".join(one_line(str(kind)) for kind in found.values()))
         return found
 
     def domains(self, *, but: Mapping[str, Any] | None = None, say: bool = True) -> dict[str, Any]:
@@ -171,11 +175,17 @@ class Request:
         columns = source.table.column_names
         source.require_unit(self.unit)
         self.weights = {name: whole(value, f"--weight {name}={value}") for name, value in pairs(asking.weight, "--weight", columns).items()}
-        self.coarse = {name: coarsening(value, f"--coarsen {name}={value}") for name, value in pairs(asking.coarsen, "--coarsen", columns).items()}
+        self.coarse = {
+            name: coarsening(value, f"--coarsen {name}={value}", source.decimal)
+            for name, value in pairs(asking.coarsen, "--coarsen", columns).items()
+        }
         trees = pairs(asking.hierarchy, "--hierarchy", columns)
         for name in self.weights:
             self._require_qi(name, "--weight")
-        for name in asking.protect or []:
+        named = [name for name in asking.protect or [] if name in columns or "=" not in name]
+        levels = pairs([text for text in asking.protect or [] if text not in named], "--protect", columns)
+        self.protect = {**dict.fromkeys(named, 0), **{name: whole(value, f"--protect {name}={value}") for name, value in levels.items()}}
+        for name in self.protect:
             self._require_qi(name, "--protect")
         for name in self.coarse:
             source.require(name, "--coarsen")
@@ -196,7 +206,7 @@ class Request:
                     )
         if asking.loss is not None and not any(name not in self.coarse for name in trees):
             raise InputError("--loss is about nodes of hierarchies: give a --hierarchy, or leave it out")
-        self.trees = {name: hierarchy_of(path, name, source.limit) for name, path in trees.items()}
+        self.trees = {name: hierarchy_of(path, name, source.limit, source.decimal) for name, path in trees.items()}
         if asking.star == source.na and source.opened.format.is_text:
             for name in source.qi:
                 if source.table.column(name).null_count:
@@ -234,7 +244,7 @@ class Request:
             drop=publishing.drop or [],
             only_named=publishing.only_named,
             unit=self.unit,
-            options={"protect": self.asking.protect or [], "also": self.also, **self._options(algorithm, progress)},
+            options={"protect": self.protect, "also": self.also, **self._options(algorithm, progress)},
         )
 
     def solve(self, l: int | None, k: int, algorithm: str, progress: Any = None, publishing: Publishing = Publishing()) -> Release:  # noqa: B008
@@ -264,7 +274,7 @@ class Request:
 
     def solve_codes(self, parts: list[Microdata], l: int, k: int, algorithm: str, progress: Any = None) -> Release:
         """A release of codes: what :meth:`solve` does but for the table."""
-        options = self._options(algorithm, progress) | {"k": k, "seed": self.solving.seed, "protect": self.asking.protect or []}
+        options = self._options(algorithm, progress) | {"k": k, "seed": self.solving.seed, "protect": self.protect}
         if any(name not in self.coarse for name in self.trees) and get(algorithm).generalises:
             options |= {"nodes": True}
         if self.unit is not None:

@@ -79,9 +79,9 @@ def anonymize_large(job: Job, engine: str, scaling: Scaling, output: str, certif
     sources = sources_of(job.files, job.reading)
     shape = Format(sources.kind)
     text = sources.is_text
-    for option, given in (("--numeric", job.reading.numeric), ("--text", job.reading.text), ("--delimiter", job.reading.delimiter)):
-        if given and not text:
-            raise InputError(f"{option} is for text files; the columns of {shape} have types")
+    for option in ("numeric", "text", "decimal", "delimiter"):
+        if getattr(job.reading, option) and not text:
+            raise InputError(f"--{option} is for text files; the columns of {shape} have types")
     source.take(pa.table({name: pa.array([], pa.string()) for name in sources.columns}), shape)
     request.fit(say=False)
     with Outputs([*source.inputs, *request.hierarchy_files()]) as outputs, voice.progress("counting", job.solving.time_limit) as progress:

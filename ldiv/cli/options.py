@@ -71,6 +71,12 @@ class Reading:
         list[str] | None,
         typer.Option(help="A column of a text file that must hold numbers; repeat for each. By default columns of numbers are found."),
     ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands before the fractions of numbers in text files: . (the default) or , as in 12,5. Cells come back as they were."
+        ),
+    ] = None
     text: Annotated[list[str] | None, typer.Option(help="A column of a text file whose numbers are mere names; repeat for each.")] = None
     missing_qi: Annotated[str, typer.Option(help="Missing QI values: value (one more value) or error.")] = "value"
     missing_sensitive: Annotated[str, typer.Option(help="Missing sensitive values: value (one more value) or error.")] = "error"
@@ -103,7 +109,10 @@ class Asking:
     """What the release must be like."""
 
     weight: Annotated[list[str] | None, typer.Option(help="NAME=W: a star in this column costs W; repeat for each.")] = None
-    protect: Annotated[list[str] | None, typer.Option(help="A column that is never starred; repeat for each.")] = None
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME, a column that is never starred, or NAME=LEVEL, the highest level of its hierarchy that is shown; repeat for each."),
+    ] = None
     also: Annotated[
         list[str] | None,
         typer.Option(help="k=10, distinct=4, entropy=3.5 or t=0.3: what every group must satisfy beside l-diversity; repeat for each."),

@@ -31,11 +31,12 @@ def keep_certificate(bound: Certificate | None, path: Path, release: Release, so
         l=release.l,
         k=release.k,
         qi=source.qi,
-        sensitive=next(iter(source.sensitive), None),
+        sensitive=source.sensitive[0] if len(source.sensitive) == 1 else source.sensitive or None,
         rows=release.n,
         weights=request.weights,
         numbers=sorted(request.domains),
         na=source.na,
+        decimal=source.decimal,
     )
 
 

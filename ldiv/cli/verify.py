@@ -11,7 +11,7 @@ from ldiv.cli.console import Voice, answer, out, shown
 from ldiv.cli.job import Source
 from ldiv.cli.large import engine_of, sources_of
 from ldiv.cli.options import Columns, File, Hardness, Reading, Saying, Scaling, Size, Whose
-from ldiv.cli.words import hierarchy_of, pairs, size_of
+from ldiv.cli.words import decimal_of, hierarchy_of, pairs, size_of
 from ldiv.engines import bytes_of_memory, verify_files
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import asked
@@ -110,7 +110,7 @@ def _in_memory(
         before.require(name, "--hierarchy")
         if name not in before.qi:
             raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, before.qi))}")
-        trees[name] = hierarchy_of(path, name, before.limit)
+        trees[name] = hierarchy_of(path, name, before.limit, before.decimal)
     return verify(before.table, after.table, before.qi, before.sensitive or None, l, k=k, star=star, hierarchies=trees, unit=whose.unit)
 
 
@@ -136,7 +136,7 @@ def _by_engine(
     for name, path in pairs(hierarchy, "--hierarchy", list(before.columns)).items():
         if name not in columns.qi:
             raise InputError(f"--hierarchy: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, columns.qi))}")
-        trees[name] = hierarchy_of(path, name, size_of(reading.unpack_limit))
+        trees[name] = hierarchy_of(path, name, size_of(reading.unpack_limit), decimal_of(reading))
     memory = bytes_of_memory(scaling.memory_limit)
     targets = list(columns.sensitive or [])
     return verify_files(before, after, columns.qi, targets, l, k, engine=engine, memory=memory, star=star, hierarchies=trees)

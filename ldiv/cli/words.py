@@ -12,8 +12,9 @@ from ldiv.errors import InputError
 from ldiv.privacy.principles import Distinct, Entropy, KAnonymity, Principle, TCloseness
 from ldiv.table.coarsening import Bins, Hierarchy
 from ldiv.table.files import bytes_of
+from ldiv.table.files.numbers import require_decimal
 
-__all__ = ["coarsening", "hierarchy_of", "pairs", "principle", "size_of", "whole"]
+__all__ = ["coarsening", "decimal_of", "hierarchy_of", "pairs", "principle", "size_of", "whole"]
 
 NOT_UTF8 = "not UTF-8 text; convert the file to UTF-8 first"
 PRINCIPLES: dict[str, tuple[Any, Any]] = {"k": (KAnonymity, int), "distinct": (Distinct, int), "entropy": (Entropy, float), "t": (TCloseness, float)}
@@ -59,16 +60,24 @@ def whole(text: str, where: str) -> int:
     return int(text)
 
 
-def coarsening(text: str, where: str) -> int | Bins:
+def decimal_of(reading: Any) -> str:
+    """What stands before fractions in the text file that is read."""
+    try:
+        return "." if reading.decimal is None else require_decimal(reading.decimal)
+    except InputError as error:
+        raise InputError(f"--{error}") from None
+
+
+def coarsening(text: str, where: str, decimal: str = ".") -> int | Bins:
     """A level of a hierarchy, or how to make intervals."""
     kind, _, rest = text.partition(":")
     try:
         if kind == "width":
-            return Bins(width=float(rest))
+            return Bins(width=float(rest), decimal=decimal)
         if kind == "quantiles":
-            return Bins(quantiles=whole(rest, where))
+            return Bins(quantiles=whole(rest, where), decimal=decimal)
         if kind == "edges":
-            return Bins(edges=[float(edge) for edge in rest.split(",")])
+            return Bins(edges=[float(edge) for edge in rest.split(",")], decimal=decimal)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
     return whole(text, where)
@@ -82,13 +91,13 @@ def size_of(text: str) -> int:
     return int(found[1]) << (10 * "_KMGT".index(found[2] or "_"))
 
 
-def hierarchy_of(path: str, column: str, limit: int) -> Hierarchy | list[Bins] | str:
+def hierarchy_of(path: str, column: str, limit: int, decimal: str = ".") -> Hierarchy | list[Bins] | str:
     """A hierarchy file, also from a pipe; or one that is made from the column's values."""
     if path == "auto":
         return path
     if path.startswith("width:"):
         try:
-            return [Bins(width=float(width)) for width in path[6:].split(",")]
+            return [Bins(width=float(width), decimal=decimal) for width in path[6:].split(",")]
         except ValueError as error:
             raise InputError(f"--hierarchy {column}={path}: {error}") from None
     if Path(path).is_file():

@@ -8,7 +8,7 @@ satisfies everything; where one does not, the reason is said before anything is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ def compose(
     *,
     k: int = 1,
     seed: int | None = None,
-    protect: Sequence[str] | str = (),
+    protect: Sequence[str] | Mapping[str, int] | str = (),
     also: Sequence[Principle] | Principle = (),
     **options: Any,
 ) -> Release:
@@ -57,8 +57,8 @@ def compose(
     k : int
         The least size of a group: kept by the algorithm, or, where it knows no sizes, by merging.
     seed : int, optional
-    protect : sequence of str
-        Quasi-identifiers that are never starred.
+    protect : sequence of str, or mapping of str to int
+        Quasi-identifiers that are never starred, or go up their hierarchies to a level at the most.
     also : sequence of Principle
         What every group must satisfy besides; of several sensitive columns in each by itself.
     **options
@@ -85,7 +85,7 @@ def compose(
         require_eligible(c, l, k)
     first = cells[0]
     protect, also = protected_names(protect, [domain.name for domain in first.domains]), as_principles(also)
-    kept = positions(first.domains, protect)
+    kept = positions(first.domains, protect, options.get("nodes"))
     smallest = [KAnonymity(k)] if k > l else []
     inside = {"k": k} if algorithm.sizes or not smallest else {}
     if smallest and not inside:

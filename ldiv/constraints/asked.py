@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ldiv.algorithms import Algorithm
-from ldiv.arguments import hint, shown
+from ldiv.arguments import Whole, hint, shown
 from ldiv.errors import InputError
 from ldiv.privacy.principles import Principle
 from ldiv.table.domain import Domain
+from ldiv.table.lattice import levels_of
 
 __all__ = ["as_principles", "positions", "protected_names", "refuse_generalising"]
 
 
-def protected_names(protect: Sequence[Any] | Any, names: Sequence[Any]) -> list[Any]:
-    """The columns of protect=, each once."""
+LEVEL = Whole("level", least=0, most=1 << 20)
+
+
+def protected_names(protect: Sequence[Any] | Mapping[Any, int] | Any, names: Sequence[Any]) -> dict[Any, int]:
+    """The columns of protect=, and the highest level of its hierarchy that each may show: 0 is its values."""
+    if isinstance(protect, Mapping):
+        return {name: LEVEL.check(level, f"protect: level of {shown(name)}") for name, level in protect.items()}
     if isinstance(protect, (str, bytes)) or (protect is not None and not isinstance(protect, list) and protect in names):
-        return [protect]
+        return {protect: 0}
     if protect is None or not hasattr(protect, "__iter__"):
-        raise InputError(f"protect must be names of quasi-identifiers, not {shown(protect)}")
-    return list(dict.fromkeys(protect))
+        raise InputError(f"protect must be names of quasi-identifiers, or a mapping of them to levels, not {shown(protect)}")
+    return dict.fromkeys(protect, 0)
 
 
 def as_principles(also: Sequence[Principle] | Principle) -> list[Principle]:
@@ -32,13 +38,26 @@ def as_principles(also: Sequence[Principle] | Principle) -> list[Principle]:
     return list(also)
 
 
-def positions(domains: Sequence[Domain], protect: Sequence[Any]) -> list[int]:
-    """Where the protected columns stand among the quasi-identifiers."""
+def positions(domains: Sequence[Domain], protect: Mapping[Any, int], nodes: Any = False) -> dict[int, int]:
+    """Where the protected columns stand among the quasi-identifiers, with the highest level that each may show; `nodes`: whether nodes are shown.
+
+    Raises
+    ------
+    InputError
+        A column or a level that is not there; a level where only values and stars are shown.
+    """
     names = [domain.name for domain in domains]
     for name in protect:
         if name not in names:
             raise InputError(f"protect: {shown(name)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(name, names)}")
-    return [names.index(name) for name in protect]
+        level, there = protect[name], len(levels_of(domains[names.index(name)]))
+        if level and not nodes:
+            raise InputError(
+                f"protect: {shown(name)} up to level {level} needs hierarchies=, and an algorithm that goes along them; or protect its values"
+            )
+        if level >= there:
+            raise InputError(f"protect: {shown(name)} has the levels 0 (its values) to {there - 1} below the star, not {level}")
+    return {names.index(name): level for name, level in protect.items()}
 
 
 def refuse_generalising(algorithm: Algorithm, what: str, given: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
 import ldiv._kernels.release as _release
+from ldiv.constraints.asked import protected_names
 from ldiv.constraints.protected import label_of_part, parts_of
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Histograms, Principle, histograms_of
 from ldiv.release.facts import after_merging
+from ldiv.release.form import STAR
 from ldiv.release.histograms import histograms
 from ldiv.release.nodes import covered, weighed
 from ldiv.release.release import Release
@@ -30,7 +32,7 @@ SUBSETS = 1000  # numbers of starred columns with more projections than this are
 VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
 
 
-def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: Sequence[Principle]) -> None:
+def possible(contingency: Contingency, l: int, kept: Mapping[int, int], principles: Sequence[Principle]) -> None:
     """Refuse what no release can satisfy: a part of equal protected values that as one group violates something.
 
     Principles are monotone, so what the largest group there can be does not satisfy no smaller ones in its place could all satisfy.
@@ -46,7 +48,7 @@ def possible(contingency: Contingency, l: int, kept: Sequence[int], principles: 
         return
     parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
     where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]
-    protect = [c.domains[j].name for j in kept]
+    protect = {c.domains[j].name: level for j, level in kept.items()} if any(kept.values()) else [c.domains[j].name for j in kept]
     if kept and not any(x.joint for x in principles):
         size, height, pillar = _cells.heights(parts.indptr, parts.sensitive, parts.count, c.m)
         bad = np.flatnonzero(size // l < height)
@@ -83,7 +85,9 @@ def _all_hold(principles: Sequence[Principle], groups: Histograms) -> NDArray[np
     return np.asarray(np.logical_and.reduce([_verdict(principle, groups) for principle in principles]))
 
 
-def enforce(release: Release, principles: Sequence[Principle], protect: Sequence[str] = (), lattice: Lattice | None = None) -> Release:
+def enforce(
+    release: Release, principles: Sequence[Principle], protect: Mapping[str, int] | Sequence[str] = (), lattice: Lattice | None = None
+) -> Release:
     """Merge the groups that violate a principle, where that loses little first, until every group satisfies all.
 
     l-diversity survives, because unions of l-eligible groups are l-eligible. Protected columns keep their values: only groups that agree on them are
@@ -93,8 +97,8 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
     ----------
     release : Release
     principles : sequence of Principle
-    protect : sequence of str
-        Columns that may not be starred, and have no star yet.
+    protect : mapping of str to int, optional
+        Columns that may not be starred, and have no star yet, and the highest level of its hierarchy that each may show.
     lattice : Lattice, optional
         That the release was made along.
 
@@ -116,9 +120,8 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
     if not (release.is_suppression or lattice.nodes):
         raise InputError("also= works with algorithms that publish values and stars, or go along hierarchies, only")
     names = [domain.name for domain in c.domains]
-    kept = sorted(names.index(name) for name in protect)
-    fixed = [lattice.column[j, 0] for j in kept]
-    if (release.published[:, kept] < 0).any():
+    kept = dict(sorted((names.index(name), level) for name, level in protected_names(protect or (), names).items()))
+    if _crosses(release, kept):
         raise UnsafeReleaseError(f"{release.algorithm}: a protected column is starred")
     possible(c, release.l, kept, principles)
     # What each group shows in every column of the lattice: the node that all its rows are below, or nothing.
@@ -129,12 +132,12 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
     if not violating.any():
         return release
     union = np.arange(release.groups)
-    for columns in _projections(lattice, fixed):
+    for columns in _projections(lattice, kept):
         if not violating.any():
             break
         _merge_on(release, lattice, shown, principles, columns, violating, union)
     if violating.any():
-        free = [column for column, j in enumerate(lattice.attribute) if j not in kept]
+        free = [column for column, j in enumerate(lattice.attribute) if j not in kept or lattice.level[column] < kept[j]]
         starred = np.asarray((shown[:, free] < 0).all(axis=1))
         _merge_rest(release, principles, kept, starred, groups.size, violating, union)
     form: dict[str, Any] = {}
@@ -155,22 +158,31 @@ def enforce(release: Release, principles: Sequence[Principle], protect: Sequence
     number = np.repeat(np.arange(again.groups), np.diff(again.indptr))
     if not _all_hold(principles, histograms(again, number, again.groups)).all():
         raise UnsafeReleaseError(f"{release.algorithm}: a group violates {', '.join(map(str, principles))} after merging")
-    if (again.published[:, kept] < 0).any():
+    if _crosses(again, kept):
         raise UnsafeReleaseError(f"{release.algorithm}: merging starred a protected column")
     return replace(again, star=release.star)
 
 
-def _projections(lattice: Lattice, fixed: Sequence[int]) -> list[tuple[int, ...]]:
-    """What may be kept, the fixed columns always: least weight of stars first, then the largest domains starred first, so that most groups meet; along
+def _crosses(release: Release, kept: Mapping[int, int]) -> bool:
+    """Whether a group holds rows that do not agree on what the protected columns show, or stars a value of one."""
+    part = parts_of(release.contingency, kept)[0][release.contingency.group_of_cell[release.cell]]
+    apart = np.minimum.reduceat(part, release.indptr[:-1]) < np.maximum.reduceat(part, release.indptr[:-1])
+    values = [j for j, level in kept.items() if not level]
+    return bool(apart.any() or (release.published[:, values] < 0).any() or (release.published[:, list(kept)] == STAR).any())
+
+
+def _projections(lattice: Lattice, kept: Mapping[int, int]) -> list[tuple[int, ...]]:
+    """What may be shown, of protected columns always something up to their level: least weight of stars first, then the largest domains starred first, so that most groups meet; along
     hierarchies what all rows lose least by first."""
     c = lattice.contingency
     if lattice.nodes:
-        return [kept for _, kept in lattice.ranked if kept and set(fixed) <= set(kept)][:VECTORS]
-    free = [j for j in range(c.d) if j not in fixed]
+        allowed = {j: {lattice.column[j, at] for at in range(level + 1)} for j, level in kept.items()}
+        return [columns for _, columns in lattice.ranked if columns and all(of & set(columns) for of in allowed.values())][:VECTORS]
+    free = [j for j in range(c.d) if j not in kept]
     starred = [k for k in range(len(free)) if comb(len(free), k) <= SUBSETS]
-    subsets = [tuple(sorted((*fixed, *kept))) for k in starred for kept in combinations(free, len(free) - k)]
+    subsets = [tuple(sorted((*kept, *others))) for k in starred for others in combinations(free, len(free) - k)]
     sizes, weights = np.log(c.sizes), c.weights
-    return sorted(subsets, key=lambda kept: (-int(weights[list(kept)].sum()), float(sizes[list(kept)].sum()), kept))
+    return sorted(subsets, key=lambda columns: (-int(weights[list(columns)].sum()), float(sizes[list(columns)].sum()), columns))
 
 
 def _merge_on(
@@ -197,7 +209,7 @@ def _merge_on(
 def _merge_rest(
     release: Release,
     principles: Sequence[Principle],
-    kept: Sequence[int],
+    kept: Mapping[int, int],
     starred: NDArray[np.bool_],
     sizes: NDArray[np.int64],
     violating: NDArray[np.bool_],
@@ -207,9 +219,7 @@ def _merge_rest(
     groups of the part as it needs."""
     c = release.contingency
     number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
-    part = np.zeros(release.groups, dtype=np.int32)
-    if kept:
-        part, _, _ = rank_rows([np.ascontiguousarray(release.published[:, j]) for j in kept], [c.sizes[j] for j in kept])
+    part = parts_of(c, kept)[0][c.group_of_cell[release.cell[release.indptr[:-1]]]]
     leaders, unions = np.unique(union, return_inverse=True)
     of_union = part[leaders]
     size = _cells.tally(unions.astype(np.int32), len(leaders), sizes)

@@ -8,14 +8,15 @@ rows of a person spread over groups, a union could break the rule, and the group
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.algorithms import Algorithm
+from ldiv.algorithms import Algorithm, get
+from ldiv.algorithms.lagrangian import EFFORTS
 from ldiv.bounds.counting import star_bound
 from ldiv.constraints.asked import as_principles, positions, protected_names, refuse_generalising
 from ldiv.constraints.enforce import enforce, possible
@@ -27,6 +28,7 @@ from ldiv.privacy.principles import Frequency, Histograms, KAnonymity, Principle
 from ldiv.privacy.requirement import require_eligible, validate_k
 from ldiv.release.form import STAR
 from ldiv.release.release import Release
+from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 from ldiv.table.microdata import Microdata
 from ldiv.table.ranking import rank_rows
@@ -117,7 +119,7 @@ def compose_persons(
         A protected column in which the rows of a person differ; constraints that no release can satisfy.
     """
     names = [domain.name for domain in tables[0].domains]
-    protect, also = protected_names(protect, names), as_principles(also)
+    kept_names, also = protected_names(protect, names), as_principles(also)
     for what, given in (("protect=", protect), ("also=", also), ("several sensitive columns", tables[1:])):
         refuse_generalising(algorithm, what, given)
     refuse_generalising(algorithm, "unit=", True)
@@ -127,7 +129,7 @@ def compose_persons(
         )
     k = validate_k(k)
     inside = {"k": k} if algorithm.sizes or k <= l else {}
-    kept = positions(tables[0].domains, protect)
+    kept = positions(tables[0].domains, kept_names)
     cells = joined([*tables, Microdata(tables[0].codes, persons.code, tables[0].domains, Domain(persons.name, max(persons.count, 1)))])[0].contingency
     if not tables[0].n:
         return Release.verify(algorithm.solve(cells, l, **inside, seed=seed, **options))
@@ -147,21 +149,42 @@ def compose_persons(
     principles = _principles(tables, persons, kind, kinds, l, [*also, KAnonymity(k)] if k > 1 else also)
     possible(by_kind.contingency, l, kept, principles)
     first = by_value.contingency
+    alone = persons.count == tables[0].n  # every person has one row
+    if not alone and options.get("time_limit") is not None:
+        options["time_limit"] = options["time_limit"] / 2  # half for the release, half for the bound
     options |= inside | {"seed": seed}
     release = solve_protected(first, l, algorithm, kept, **options) if kept else algorithm.solve(first, l, **options)
+    proven = release.info if alone else _bound_of_rows(tables[0].contingency, release, l, k, options)
     value_of_kind = np.zeros(kinds, dtype=np.int32)
     value_of_kind[kind] = common
-    release = enforce(spread(release, by_kind.contingency, value_of_kind), principles, protect).drawn(seed)
+    release = enforce(spread(release, by_kind.contingency, value_of_kind), principles, kept_names).drawn(seed)
     published = release.published.copy()
     for j, domain in enumerate(tables[0].domains):
         published[published[:, j] >= domain.size, j] = STAR  # the rows of a person differ
     assert cells.cell_of_row is not None
     group = release.group[persons.code]
-    info: dict[str, Any] = {"counted": max(star_bound(table.contingency, l, k) for table in tables)}
+    # What every release has: the stars where the rows of a person differ, and what each sensitive column forces by itself.
+    forced = sum(int(w) * int(np.count_nonzero(x[persons.code])) for w, x in zip(first.weights, varies.T, strict=True))
+    info: dict[str, Any] = {"counted": max(forced, *(star_bound(table.contingency, l, k) for table in tables)), "persons": _plain(persons.name)}
     info["varies"] = {name: int(count) for name, count in zip(names, varies.sum(axis=0), strict=True) if count}
-    info |= {key: value for key, value in (("protected", tuple(protect)), ("also", tuple(map(str, also)))) if value}
+    info |= {key: proven[key] for key in ("bound", "prices", "proof") if key in proven}
+    info |= {key: value for key, value in (("protected", tuple(kept_names)), ("also", tuple(map(str, also)))) if value}
     one = np.ones(len(group), dtype=np.int64)
     return Release.from_entries(cells, group, cells.cell_of_row, one, l=l, k=k, algorithm=algorithm.name, info=info, published=published).verify()
+
+
+def _bound_of_rows(rows: Contingency, release: Release, l: int, k: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A bound on the stars of the rows, by prices, where the algorithm proves such bounds: what persons pay says nothing of rows, but a release that keeps the
+    rule of persons keeps that of rows, so that what no release of the rows is below holds for it. The ascent of the prices alone, without a search."""
+    if release.proof is None:
+        return {}
+    taken = {name: options[name] for name in ("time_limit", "threads", "progress") if options.get(name) is not None}
+    return get("lagrangian").solve(rows, l, k=k, effort=replace(EFFORTS["default"], dives=0, rounds=0, looks=0), **taken).info
+
+
+def _plain(name: Any) -> Any:
+    """A column's name as a certificate's file can hold it."""
+    return name if isinstance(name, str | int) else str(name)
 
 
 def _require(tables: Sequence[Microdata], persons: Persons, l: int, k: int) -> None:

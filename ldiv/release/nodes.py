@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
+from ldiv.limited import Limited
 from ldiv.release.form import STAR, Subdomain
 from ldiv.release.release import Release
 from ldiv.table.arrays import total
@@ -143,7 +144,7 @@ def weighed(release: Release, lattice: Lattice) -> Release:
     return replace(release, info={**release.info, "loss": loss_of(release, lattice), "unit": lattice.unit})
 
 
-def lattice_for(contingency: Contingency, nodes: bool, loss: str | Mapping[Any, Any] | None) -> Lattice:
+def lattice_for(contingency: Contingency, nodes: bool, loss: str | Mapping[Any, Any] | Limited | None) -> Lattice:
     """The lattice that an algorithm's options ask for.
 
     Raises

@@ -359,12 +359,13 @@ class Release:
             raise LdivError(
                 "nothing was proven of this release along hierarchies: the algorithms 'auto' (but with effort='fast') and 'lagrangian' do"
             )
+        persons = self.info.get("persons")
         counted = self.info.get("counted", 0)
         if "elsewhere" not in self.info:  # else what phase one removes from all groups, counted where they are
             counted = max(star_bound(self.contingency, self.l, self.k), counted)
         if proof is not None and (proof.bound > counted if proof.exact else proof.bound >= counted):
-            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices, self.k)
-        return Certificate(self.cost, counted, "counting", k=self.k)
+            return Certificate(self.cost, proof.bound, "exact" if proof.exact else "prices", proof.prices, self.k, persons)
+        return Certificate(self.cost, counted, "counting", k=self.k, persons=persons)
 
     def drawn(self, seed: int | None) -> Release:
         """The release with the chance that a seed gives; without one it keeps its fresh randomness."""

@@ -141,6 +141,8 @@ def _asked(release: Release) -> list[tuple[str, str]]:
         found.append(("weights of stars", ", ".join(f"{name}: {weight}" for name, weight in weights.items())))
     if release.protected:
         found.append(("never starred", ", ".join(map(str, release.protected))))
+    if highest := release.info.get("highest"):
+        found.append(("highest level shown", ", ".join(f"{name}: {level}" for name, level in highest.items())))
     if also := release.info.get("also"):
         found.append(("beside l-diversity", ", ".join(also)))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.table.text import NUMBER
+from ldiv.table.text import COMMAS, NUMBER
 
 __all__ = ["Bins"]
 
@@ -31,6 +31,8 @@ class Bins:
         As many intervals with about equally many rows.
     edges : sequence of float, optional
         Ascending; what is below the first or from the last on gets an open interval.
+    decimal : {".", ","}
+        What stands before the fractions of numbers that are text; with a comma the intervals have one, too: ``[12,5; 15)``.
 
     Examples
     --------
@@ -42,10 +44,13 @@ class Bins:
     width: float | None = None
     quantiles: int | None = None
     edges: Sequence[float] | None = None
+    decimal: str = field(default=".", repr=False)
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.width, self.quantiles, self.edges)) != 1:
             raise InputError("Bins needs exactly one of width=, quantiles=, edges=")
+        if self.decimal not in (".", ","):
+            raise InputError(f"the decimal of bins must be '.' or ',', not {self.decimal!r}")
         if self.width is not None and not self._number(self.width, "width") > 0:
             raise InputError(f"the width of bins must be above 0, not {self.width!r}")
         if self.quantiles is not None and (isinstance(self.quantiles, bool) or not isinstance(self.quantiles, int) or self.quantiles < 1):
@@ -67,7 +72,7 @@ class Bins:
 
     def texts(self, labels: Sequence[Any], rows: NDArray[np.int64], column: str) -> list[str]:
         """The interval of each value; `rows` are how many rows have it."""
-        values = [self._number(label, column) for label in labels]
+        values = [self._number(self._pointed(label), column, label) for label in labels]
         if self.width is not None:
             return [self._of_width(value, column) for value in values]
         if self.edges is not None:
@@ -78,15 +83,26 @@ class Bins:
             share = np.cumsum(rows[order]) / max(rows.sum(), 1)
             cuts = [order[np.searchsorted(share, k / self.quantiles)] for k in range(1, self.quantiles)] if len(values) else []
             edges = sorted({values[cut] for cut in cuts})
-        texts = [_shortest(edge) for edge in edges]
+        texts = [self._shown(edge) for edge in edges]
         names = [f"< {texts[0]}"] if texts else ["*"]
-        names += [f"[{a}, {b})" for a, b in zip(texts, texts[1:], strict=False)]
+        names += [self._between(a, b) for a, b in zip(texts, texts[1:], strict=False)]
         names += [f">= {texts[-1]}"] if texts else []
         return [names[bisect_right(edges, value)] for value in values]
 
+    def _pointed(self, label: Any) -> Any:
+        """A number's text with a point; what has one where a comma should be is left to be refused."""
+        return label.translate(COMMAS) if self.decimal == "," and isinstance(label, str) else label
+
+    def _shown(self, value: Fraction) -> str:
+        return _shortest(value).replace(".", self.decimal)
+
+    def _between(self, low: str, high: str) -> str:
+        return f"[{low}, {high})" if self.decimal == "." else f"[{low}; {high})"
+
     @staticmethod
-    def _number(label: Any, column: str) -> Fraction:
-        """The exact amount of a number or of its text."""
+    def _number(label: Any, column: str, given: Any = None) -> Fraction:
+        """The exact amount of a number or of its text, in which a point stands; `given` is what it was before."""
+        given = label if given is None else given
         try:
             if isinstance(label, (bool, np.bool_)):
                 raise ValueError
@@ -97,15 +113,15 @@ class Bins:
                 raise OverflowError
             found = Fraction(label.strip() if isinstance(label, str) else label)
         except OverflowError:
-            raise InputError(f"column {column!r} cannot be binned: {label!r} is not a finite number") from None
+            raise InputError(f"column {column!r} cannot be binned: {given!r} is not a finite number") from None
         except (TypeError, ValueError):
             finite = "a finite number" if isinstance(label, float) else "a number"
             advice = ""
-            if isinstance(label, str) and NUMBER.fullmatch(label.strip().replace(",", ".", 1)):
-                advice = "; it has a decimal comma: write points, or read the file with decimal=','"
+            if isinstance(given, str) and NUMBER.fullmatch(given.strip().translate(COMMAS)):
+                advice = "; it has a decimal comma: --decimal , on the command line, Bins(..., decimal=',') in Python"
             elif isinstance(label, (dt.date, np.datetime64)):
                 advice = "; make years or months of dates first"
-            raise InputError(f"column {column!r} cannot be binned: {label!r} is not {finite}{advice}") from None
+            raise InputError(f"column {column!r} cannot be binned: {given!r} is not {finite}{advice}") from None
         # A reader's number is what stands in the text, so 0.3 is 3/10 and not the float beside it.
         return Fraction(repr(label)) if isinstance(label, float) else found
 
@@ -116,7 +132,7 @@ class Bins:
         low, high = _shortest(k * width), _shortest((k + 1) * width)
         if not (float(low) <= float(value) < float(high) or abs(value) > 2**53 and Fraction(low) <= value < Fraction(high)):
             raise InputError(f"column {column!r}: bins of width {self.width!r} are finer than the number {float(value)!r} can be told apart")
-        return f"[{low}, {high})"
+        return self._between(low.replace(".", self.decimal), high.replace(".", self.decimal))
 
 
 def _shortest(value: Fraction) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ldiv.arguments import LOSS, shown
 from ldiv.errors import InputError
+from ldiv.limited import Limited
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 
@@ -68,7 +69,12 @@ class Lattice:
     """
 
     def __init__(
-        self, contingency: Contingency, levels: Sequence[NDArray[np.int32]], loss: Sequence[Sequence[NDArray[np.int64]]], star: Sequence[int]
+        self,
+        contingency: Contingency,
+        levels: Sequence[NDArray[np.int32]],
+        loss: Sequence[Sequence[NDArray[np.int64]]],
+        star: Sequence[int],
+        nodes: bool = False,
     ):
         c = self.contingency = contingency
         self.attribute = [j for j, of in enumerate(levels) for _ in of]
@@ -79,7 +85,7 @@ class Lattice:
         self.name: str | None = None
         self.given: Mapping[Any, Mapping[str, float]] | None = None
         self.height = [len(of) for of in levels]
-        self.nodes = max(self.height, default=1) > 1
+        self.nodes = nodes or max(self.height, default=1) > 1
         self.table = c
         if self.nodes:
             # The values come first, so that groups of equal rows stay in order.
@@ -101,7 +107,7 @@ class Lattice:
         return cls(contingency, levels, [[np.zeros(1, dtype=np.int64)]] * contingency.d, contingency.weights.tolist())
 
     @classmethod
-    def of_nodes(cls, contingency: Contingency, loss: str | Mapping[Any, Any] | None = None) -> Lattice:
+    def of_nodes(cls, contingency: Contingency, loss: str | Mapping[Any, Any] | Limited | None = None) -> Lattice:
         """The nodes of each attribute's taxonomy; attributes without one have values and a star.
 
         Parameters
@@ -117,8 +123,9 @@ class Lattice:
             Another word, an attribute or node that is not there, a loss that is no part, or one that is less than that of a node below.
         """
         c = contingency
-        given: Mapping[Any, Any] = loss if isinstance(loss, Mapping) else {}
-        loss = LOSS.check("ncp" if loss is None else loss)
+        asked, highest = (loss.loss, loss.highest) if isinstance(loss, Limited) else (loss, {})
+        given: Mapping[Any, Any] = asked if isinstance(asked, Mapping) else {}
+        kind = LOSS.check("ncp" if asked is None else asked)
         for name in given:
             if name not in [x.name for x in c.domains]:
                 raise InputError(f"loss: {shown(name)} is not a quasi-identifier; there are: {', '.join(repr(x.name) for x in c.domains)}")
@@ -130,7 +137,7 @@ class Lattice:
             mine = []
             for k, number in enumerate(of):
                 below = np.bincount(number)
-                part = np.where(below > 1, below / domain.size, 0.0) if loss != "level" else np.full(len(below), k / len(of))
+                part = np.where(below > 1, below / domain.size, 0.0) if kind != "level" else np.full(len(below), k / len(of))
                 if domain.name in given and k:
                     part = _given(given[domain.name], domain, number, part)
                 mine.append(np.floor(part * UNIT + 1e-9).astype(np.int64) * domain.weight)
@@ -140,8 +147,15 @@ class Lattice:
             losses.append(mine)
         if all(len(of) == 1 for of in levels):
             return cls.of_stars(c)  # and counts stars, not parts of them
-        made = cls(c, levels, losses, star)
-        made.name = "own" if isinstance(loss, Mapping) else loss
+        for j, domain in enumerate(c.domains):
+            if level := highest.get(domain.name, 0):
+                shown_by_all = np.unique(levels[j][level][c.codes[:, j]])
+                if len(shown_by_all) > 1:
+                    raise ValueError(f"the rows share no node of {domain.name!r} on level {level}")
+                star[j] = int(losses[j][level][shown_by_all].sum())
+                levels[j], losses[j] = levels[j][:level], losses[j][:level]
+        made = cls(c, levels, losses, star, nodes=True)
+        made.name = "own" if isinstance(asked, Mapping) else kind
         made.given = given or None
         return made
 

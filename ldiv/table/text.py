@@ -21,6 +21,7 @@ import numpy as np
 __all__ = ["MISSING_WORDS", "NUMBER", "alike", "is_missing", "merge_alike", "text_of"]
 
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,4})?")
+COMMAS = str.maketrans({",": ".", ".": "?"})  # of a number with a decimal comma: one with a point is none then
 MOMENT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[-+]\d\d:?\d\d)?)?")
 CLOCK = re.compile(r"(\d{1,2}):(\d\d)(:\d\d(\.0*)?)?")
 INFINITY = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
@@ -52,6 +53,8 @@ def text_of(value: Any) -> str:
     >>> text_of(np.float32(0.1)), text_of(30.0), text_of(np.datetime64("2020-01-01T10:30", "ns")), text_of(True)
     ('0.1', '30.0', '2020-01-01 10:30:00', 'True')
     """
+    if isinstance(value, (np.float16, np.float32)):
+        return str(float(str(value)))
     if isinstance(value, np.datetime64):
         return _moment(value)
     if isinstance(value, np.timedelta64):
@@ -85,8 +88,8 @@ def _duration(value: np.timedelta64) -> str:
 
 
 def alike(value: Any) -> tuple[str, Any]:
-    """What all values share that anyone could take for this one: numbers by amount, moments by instant, text without its margins, a missing one
-    like empty text.
+    """What all values share that anyone could take for this one: numbers by amount (also those with a decimal comma), moments by instant, text without
+    its margins, a missing one like empty text.
 
     Examples
     --------
@@ -104,12 +107,14 @@ def alike(value: Any) -> tuple[str, Any]:
     text = unicodedata.normalize("NFC", text_of(value)).strip()
     if text.lower() in MISSING_WORDS:
         return MISSING_KEY
-    if text[0] not in "+-.0123456789tTfFiI":
+    if text[0] not in "+-.,0123456789tTfFiI":
         return ("text", text)
     if text.lower() in ("true", "false", "t", "f"):
         return ("text", {"t": "True", "f": "False"}[text[0].lower()])
     if NUMBER.fullmatch(text):
         return _number(Decimal(text))
+    if "," in text and NUMBER.fullmatch(point := text.translate(COMMAS)):
+        return _number(Decimal(point))
     if INFINITY.fullmatch(text):
         return ("number", -math.inf if text[0] == "-" else math.inf)
     if clock := CLOCK.fullmatch(text):

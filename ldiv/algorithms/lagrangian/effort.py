@@ -85,7 +85,7 @@ def sweeps_for(effort: Effort, l: int) -> int:
 
 COMBINATIONS = 512  # of levels that have multipliers at first; on all tables tried at most 400 are in use at the end
 CHEAP_PAIRS = 4_000_000  # combinations times cells up to which all have
-LOOKED_AT = 240_000_000  # combinations times cells that are looked at one by one
+LOOKED_AT = 1_000_000_000  # combinations times cells that are looked at one by one
 
 
 def affordable(lattice: Lattice, effort: Effort) -> int:

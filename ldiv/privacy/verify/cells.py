@@ -14,7 +14,7 @@ import numpy as np
 from ldiv.errors import InputError
 from ldiv.table.text import text_of
 
-INTERVAL = r"\[[^,\[\]]+, [^,\[\]]+\)|(?:>=|<) [^,]+"
+INTERVAL = r"\[[^\[\], ]+, [^\[\], ]+\)|\[[^\[\]; ]+; [^\[\]; ]+\)|(?:>=|<) [^ ]+?(?=, |$)"
 
 
 def missing(value: Any) -> bool:
@@ -29,7 +29,7 @@ def missing(value: Any) -> bool:
 def text_of_cell(value: Any) -> str:
     if missing(value):
         return ""
-    if isinstance(value, (np.datetime64, np.timedelta64, dt.timedelta)):
+    if isinstance(value, (np.datetime64, np.timedelta64, dt.timedelta, np.float16, np.float32)):
         return text_of(value)  # libraries print them in ways of their own
     return value.hex() if isinstance(value, (bytes, bytearray)) else str(value)
 
@@ -53,6 +53,8 @@ def same_cell(value: Any, published: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) != isinstance(published, (bool, np.bool_)):
             return False
         try:
+            if isinstance(value, (np.float16, np.float32)) and isinstance(published, float):
+                return bool(type(value)(published) == value)  # the same digits, in more bits
             return bool(value == published)
         except (TypeError, ValueError):
             return False
@@ -107,9 +109,9 @@ def holds(published: Any, value: Any, order: dict[str, int], above: Mapping[str,
     if bound and number is not None:
         edge = amount(bound[2])
         return edge is not None and (number >= edge if bound[1] == ">=" else number < edge)
-    half = re.fullmatch(r"\[(.+), (.+)\)", published)
+    half = re.fullmatch(r"\[([^;]+), ([^;]+)\)|\[(.+); (.+)\)", published)  # with decimal commas a semicolon stands between
     if half and number is not None:
-        low, high = amount(half[1]), amount(half[2])
+        low, high = amount(half[1] or half[3]), amount(half[2] or half[4])
         return low is not None and high is not None and low <= number < high
     if published.startswith("[") and published.endswith("]"):
         for cut in places(published, " - "):
@@ -139,8 +141,10 @@ def places(text: str, part: str) -> list[int]:
 
 
 def amount(text: str) -> Decimal | None:
+    """A number's text, with a decimal point or a decimal comma."""
+    text = text.strip()
     try:
-        number = Decimal(text.strip())
+        number = Decimal(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text)
     except ArithmeticError:
         return None
     return number if number.is_finite() else None

@@ -121,11 +121,8 @@ def _key(value: Any) -> Any:
     """Equal for values of the source and of the release that are the same cell."""
     if missing(value):
         return ""
-    if isinstance(value, (float, np.floating)):
-        return str(value + type(value)(0))
-    if isinstance(value, np.datetime64):
-        return str(value.astype("datetime64[ns]"))
-    return text_of_cell(value)
+    text = text_of_cell(value)
+    return "0.0" if text == "-0.0" else text  # one number, also where a text file holds it
 
 
 def _ranked(left: list[NDArray[Any]], right: list[NDArray[Any]]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
-from ldiv.privacy.verify.cells import text_of_cell
+from ldiv.privacy.verify.cells import missing, text_of_cell
 from ldiv.table.frames import refuse_doubled
 
 
@@ -106,6 +106,11 @@ def encode_published(raw: Any) -> PublishedColumn:
     return PublishedColumn(codes, values)
 
 
+def _is_half(native: Any) -> bool:
+    """Whether a column holds numbers of 16 bits, as the libraries that have such name their types."""
+    return str(getattr(native, "type", getattr(native, "dtype", None))) in ("halffloat", "halffloat[pyarrow]", "Float16")
+
+
 def _array(raw: Any) -> Any:
     if isinstance(raw, np.ndarray):
         return raw
@@ -135,6 +140,9 @@ def _array(raw: Any) -> Any:
         return raw.to_numpy()
     if raw.dtype in (nw.Float32, nw.Float64) and not raw.is_null().any():
         return raw.to_numpy()
+    narrow = np.float32 if raw.dtype == nw.Float32 else np.float16 if _is_half(raw.to_native()) else None
+    if narrow is not None:
+        return [None if missing(value) else narrow(value) for value in raw.to_list()]
     if raw.dtype == nw.Datetime and raw.dtype.time_zone is None:
         return raw.to_numpy()  # to the nanosecond
     return raw.to_list()

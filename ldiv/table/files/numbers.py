@@ -1,7 +1,8 @@
 """Which text columns hold numbers, as Python's readers would find, without changing a letter of what is published.
 
 A column stays text; its numbers only decide the order of its values and whether that order means something. So bins, ranges, splits and
-t-closeness are those of the same table read by pandas, and ``007`` is published as ``007``.
+t-closeness are those of the same table read by pandas, and ``007`` is published as ``007``. With a decimal comma ``12,5`` is a number and ``12.5``
+is none, as for ``pandas.read_csv(decimal=",")``.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ldiv.errors import InputError
 from ldiv.table.domain import Domain
+from ldiv.table.text import COMMAS, text_of
 
-__all__ = ["ColumnKind", "decide", "decide_all"]
+__all__ = ["ColumnKind", "decide", "decide_all", "require_decimal", "widened"]
 
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 FRACTION = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -64,7 +68,20 @@ class ColumnKind:
         return f"{self.name}: {self.kind}" + (f" ({self.reason})" if self.reason else "")
 
 
-def decide(column: Any, name: str) -> ColumnKind:
+def require_decimal(decimal: str) -> str:
+    """A point or a comma.
+
+    Raises
+    ------
+    InputError
+        Anything else.
+    """
+    if decimal not in (".", ","):
+        raise InputError(f"decimal {decimal!r}: what stands before the fractions of numbers must be '.' or ','")
+    return decimal
+
+
+def decide(column: Any, name: str, decimal: str = ".") -> ColumnKind:
     """What a column of text holds.
 
     Parameters
@@ -72,6 +89,8 @@ def decide(column: Any, name: str) -> ColumnKind:
     column : pyarrow array of text
         Null where a value is missing.
     name : str
+    decimal : {".", ","}
+        What stands before the fractions of its numbers.
 
     Returns
     -------
@@ -88,6 +107,8 @@ def decide(column: Any, name: str) -> ColumnKind:
     >>> import pyarrow as pa
     >>> decide(pa.array(["10", "9", None]), "Age").domain.labels
     ['9', '10', None]
+    >>> str(decide(pa.array(["10,5", "9"]), "Weight", ",")), str(decide(pa.array(["10,5", "9"]), "Weight"))
+    ('Weight: number', "Weight: text ('10,5' is no number; --decimal , makes it one)")
     """
     import pyarrow.compute as pc
 
@@ -102,13 +123,13 @@ def decide(column: Any, name: str) -> ColumnKind:
             number = int(text)
             if not -(2**63) <= number < 2**64:
                 return ColumnKind(name, "text", f"{_cut(text)} is beyond 64 bits")
-        elif FRACTION.fullmatch(text):
-            whole, number = False, float(text)
+        elif FRACTION.fullmatch(point := _point(text, decimal)):
+            whole, number = False, float(point)
             if not math.isfinite(number):
                 return ColumnKind(name, "text", f"{_cut(text)} is beyond a float")
         else:
-            hint = f"; --na {text} makes it missing" if text in WORDS_FOR_MISSING else ""
-            return ColumnKind(name, "text", f"{_cut(text)} is no number{hint}" if values else None)
+            hint = _hint(text, decimal)
+            return ColumnKind(name, "text", f"{_cut(text)} is no number{hint}" if values or "decimal" in hint else None)
         if number in values:
             return ColumnKind(name, "text", f"{_cut(values[number])} and {_cut(text)} are one number, written apart")
         values[number] = text
@@ -126,7 +147,42 @@ def decide(column: Any, name: str) -> ColumnKind:
     return ColumnKind(name, "integer" if whole else "number", None, Domain(name, len(labels), labels, ordered=True))
 
 
-def decide_all(table: Any, columns: Iterable[str], numeric: Sequence[str] = (), text: Sequence[str] = ()) -> Mapping[str, ColumnKind]:
+def widened(column: Any) -> Any:
+    """Numbers of 16 and 32 bits as those of 64 bits that print alike: 0.1, not 0.10000000149011612. Other columns are left as they are.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> widened(pa.array([0.1, None], pa.float32())).to_pylist()
+    [0.1, None]
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) and pa.types.is_floating(column.type.value_type):
+        column = column.cast(column.type.value_type)
+    if column.type not in (pa.float16(), pa.float32()):
+        return column
+    narrow = np.float16 if column.type == pa.float16() else np.float32
+    values = column.to_pylist()
+    return pa.array([None if value is None else float(text_of(narrow(value))) for value in values], pa.float64())
+
+
+def _hint(text: str, decimal: str) -> str:
+    """What would make a number of a text, or a missing value."""
+    if text in WORDS_FOR_MISSING:
+        return f"; --na {text} makes it missing"
+    other = "," if decimal == "." else "."
+    return f"; --decimal {other} makes it one" if FRACTION.fullmatch(_point(text, other)) else ""
+
+
+def _point(text: str, decimal: str) -> str:
+    """A number's text with a point, where it has the mark that it should have; else something that is no number."""
+    return text if decimal == "." else text.translate(COMMAS)
+
+
+def decide_all(
+    table: Any, columns: Iterable[str], numeric: Sequence[str] = (), text: Sequence[str] = (), decimal: str = "."
+) -> Mapping[str, ColumnKind]:
     """What each of some text columns of a table holds; `numeric` must be numbers, `text` are not looked at.
 
     Raises
@@ -135,15 +191,16 @@ def decide_all(table: Any, columns: Iterable[str], numeric: Sequence[str] = (), 
         A column that is to be numeric and is not, with its first value that is none.
     """
     found = {}
+    require_decimal(decimal)
     for name in columns:
         if name in text:
             found[name] = ColumnKind(name, "text", "as asked")
             continue
-        kind = decide(table.column(name), name)
+        kind = decide(table.column(name), name, decimal)
         if name in numeric and kind.domain is None:
             cells = enumerate(table.column(name).to_pylist(), 1)
-            wrong = next(((row, value) for row, value in cells if value is not None and not FRACTION.fullmatch(value)), None)
-            where = f"row {wrong[0]}: {wrong[1]!r} is no number" if wrong else kind.reason or "no numbers in it"
+            wrong = next(((row, value) for row, value in cells if value is not None and not FRACTION.fullmatch(_point(value, decimal))), None)
+            where = f"row {wrong[0]}: {wrong[1]!r} is no number{_hint(wrong[1], decimal)}" if wrong else kind.reason or "no numbers in it"
             raise InputError(f"column {name!r} is not numeric: {where}")
         found[name] = kind
     return found

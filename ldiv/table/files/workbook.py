@@ -8,9 +8,12 @@ import zipfile
 from typing import IO, Any
 
 from ldiv.errors import InputError
+from ldiv.table.files.numbers import widened
+from ldiv.table.text import text_of
 
 __all__ = ["MOST_COLUMNS", "MOST_ROWS", "read_workbook", "write_workbook"]
 
+LARGEST = 1 << 53  # a spreadsheet's numbers are floats
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767  # what a sheet and a cell hold
 
 
@@ -119,6 +122,8 @@ def write_workbook(table: Any, stream: IO[bytes]) -> None:
     InputError
         More rows, columns or letters than a sheet holds, a character it cannot hold, or a type it has not.
     """
+    import pyarrow as pa
+
     openpyxl = _openpyxl()
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.utils.exceptions import IllegalCharacterError
@@ -128,9 +133,16 @@ def write_workbook(table: Any, stream: IO[bytes]) -> None:
     book.properties.creator = None
     sheet = book.create_sheet("release")
 
+    def number(value: int | float) -> Any:
+        made = WriteOnlyCell(sheet, value)
+        made._value = repr(value)  # with all its digits, of which openpyxl would write 16
+        return made
+
     def cell(value: Any, column: str) -> Any:
         if isinstance(value, datetime.datetime) and value.tzinfo is not None:
             value = value.isoformat(" ")
+        if type(value) in (int, float):
+            return number(value)
         if not isinstance(value, str):
             try:
                 return WriteOnlyCell(sheet, value)
@@ -148,13 +160,32 @@ def write_workbook(table: Any, stream: IO[bytes]) -> None:
     names = [str(name) for name in table.column_names]
     try:
         sheet.append([cell(name, name) for name in names])
-        for batch in table.to_batches(max_chunksize=1 << 14):
+        columns = [_held(widened(column)) for column in table.columns]
+        for batch in pa.table(columns, names).to_batches(max_chunksize=1 << 14):
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 sheet.append([None if value is None else cell(value, name) for name, value in zip(names, row, strict=True)])
     except BaseException:
         sheet.close()  # or its half-written part complains when it is collected
         raise
     book.save(stream)
+
+
+def _held(column: Any) -> Any:
+    """A column as a sheet can hold it: as texts where it has numbers that a spreadsheet's are not (beyond 2**53, of more digits, or not finite)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        as_text = True
+    elif pa.types.is_integer(kind):
+        least, most = pc.min_max(column).as_py().values()
+        as_text = least is not None and not -LARGEST <= least <= most <= LARGEST
+    else:
+        as_text = pa.types.is_floating(kind) and not pc.all(pc.is_finite(column)).as_py() and pc.any(pc.invert(pc.is_finite(column))).as_py()
+    if not as_text:
+        return column
+    return pa.chunked_array([pa.array([None if value is None else text_of(value) for value in column.to_pylist()], pa.string())])
 
 
 def require_room(table: Any) -> None:
