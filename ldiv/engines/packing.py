@@ -136,6 +136,11 @@ class Packing:
             forms.append((((1 << shift) - 1) - stars, stars))
         return cls(columns, sum(widths[x] for x in inside), forms, [name for name in plan.rest if name not in inside])
 
+    @property
+    def beside(self) -> str:
+        """Columns that are not in the number, of rows ``t``: a table may have a column named like one of a query."""
+        return "".join(f", t.{DUCKDB.name(name)}" for name in self.apart)
+
     def encoded(self, names: Sequence[str]) -> str:
         """Named columns, or others, of a row as a number; they start at bit 0 each."""
         return " + ".join(self.columns[name].encoded for name in names if name in self.columns) or "0"
@@ -150,7 +155,7 @@ class Packing:
     def joined(self, source: str, plan: Plan) -> str:
         """Rows as they are published where all of their combination take one form, with -1 for the cell; else as they are, with the number of the cell."""
         key, rest, form, cell = (DUCKDB.name(f"ldiv {x}") for x in ("key", "rest", "form", "cell"))
-        apart = "".join(f", t.{DUCKDB.name(name)}" for name in self.apart)
+        apart = self.beside
         named, others = self.encoded([*plan.qi, *plan.targets]), self.encoded(plan.rest)
         packed = f"SELECT {named} AS {key}, {others} AS {rest}{apart} FROM {source} t"
         whole = f"p.{key} << {self.floor}"
@@ -161,7 +166,7 @@ class Packing:
     def query(self, joined: str, plan: Plan) -> str:
         """What is published, in an order of it; of :meth:`joined` rows."""
         key, form, cell, number = (DUCKDB.name(f"ldiv {x}") for x in ("key", "form", "cell", "number"))
-        apart = "".join(f", t.{DUCKDB.name(name)}" for name in self.apart)
+        apart = self.beside
         rows = f"SELECT t.{key}{apart} FROM {joined} t WHERE t.{cell} < 0"
         if plan.splits:
             salt = f"(SELECT salt FROM {DUCKDB.name('ldiv secret')})"
