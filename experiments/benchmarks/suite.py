@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ldiv
-from experiments.benchmarks import aims
+from experiments.benchmarks import aims, engines
 from experiments.benchmarks.real import YEARS, real_table
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
 from ldiv._kernels.hilbert import curve_keys
@@ -191,6 +191,29 @@ class Files:
 
     def time_write(self, ending: str) -> None:
         write_table(self.table, self.path)
+
+
+class Engines:
+    """Files to files by each engine; DuckDB's own copy and count of the same file beside it, and phase one inside the engine."""
+
+    params = [["memory", "duckdb", "pushed"], [100_000, 1_000_000]]
+    param_names = ["engine", "n"]
+    timeout = 300
+
+    def setup(self, engine: str, n: int) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.source = engines.make(Path(self.folder.name), n)
+
+    def teardown(self, engine: str, n: int) -> None:
+        self.folder.cleanup()
+
+    def time_anonymize(self, engine: str, n: int) -> None:
+        engines.release(engine, str(self.source), f"{self.folder.name}/out.parquet")
+
+    def track_ratio(self, engine: str, n: int) -> float:
+        """Processor seconds, in those of a copy and a count."""
+        own = engines.used(lambda: engines.release(engine, str(self.source), f"{self.folder.name}/out.parquet"))
+        return own / engines.unit(str(self.source), self.folder.name, 2)["unit_cpu"]
 
 
 class Whole:

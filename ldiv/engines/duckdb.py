@@ -100,10 +100,11 @@ class DuckDB:
             More than fit the process; they stay here.
         """
         hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
-        self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS {count_query(DUCKDB, self.table, keys, hashed)}")
+        counted = count_query(DUCKDB, self.table, keys, hashed)
+        self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT *, row_number() OVER () AS {DUCKDB.name('ldiv id')} FROM ({counted})")
         found = int(self.run("SELECT count(*) FROM combinations").fetchall()[0][0])
         self.room.require_combinations(found, keys)
-        self.counted, self.numbers = self._counts("SELECT *, rowid FROM combinations", len(keys))
+        self.counted, self.numbers = self._counts("SELECT * FROM combinations", len(keys))
         return self.counted
 
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
@@ -186,7 +187,7 @@ class DuckDB:
             elif plan.shown[name].how == "lookup":
                 self.run(
                     f'CREATE TEMP TABLE "ldiv texts {at}" AS SELECT DISTINCT c.{DUCKDB.name(name)} AS own, n."ldiv text {at}" AS shown '
-                    'FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
+                    'FROM combinations c JOIN "ldiv numbers" n ON c."ldiv id" = n."ldiv id"'
                 )
         self._plan(plan, DUCKDB.names(named, "c."))
         self._take("ldiv forms", forms_of(plan))
@@ -205,14 +206,12 @@ class DuckDB:
 
     def _plan(self, plan: Plan, keys: str) -> None:
         """The plan by keys, of the source's own types."""
-        if plan.query is not None:
-            self.run(f'CREATE TEMP TABLE "ldiv plan" AS SELECT {keys}, c."ldiv form", c."ldiv cell" FROM ({plan.query}) c')
-            return
-        self.run(
-            f'CREATE TEMP TABLE "ldiv plan" AS SELECT {keys}, n."ldiv form", n."ldiv cell" FROM combinations c JOIN "ldiv numbers" n ON c.rowid = n."ldiv id"'
-        )
-        self.run('DROP TABLE "ldiv numbers"')
-        self.run("DROP TABLE combinations")
+        names = DUCKDB.names([*plan.qi, *plan.targets], "c.")
+        here = f'SELECT {names}, n."ldiv form", n."ldiv cell" FROM combinations c JOIN "ldiv numbers" n ON c."ldiv id" = n."ldiv id"'
+        self.run(f'CREATE TEMP TABLE "ldiv plan" AS SELECT {keys}, c."ldiv form", c."ldiv cell" FROM ({plan.query or here}) c')
+        if plan.query is None:
+            self.run('DROP TABLE "ldiv numbers"')
+            self.run("DROP TABLE combinations")
 
     def _words(self, name: str, values: Sequence[str]) -> str:
         """A type whose values are these texts."""

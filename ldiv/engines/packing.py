@@ -136,6 +136,11 @@ class Packing:
             forms.append((((1 << shift) - 1) - stars, stars))
         return cls(columns, sum(widths[x] for x in inside), forms, [name for name in plan.rest if name not in inside])
 
+    @property
+    def beside(self) -> str:
+        """Columns that are not in the number, of rows ``t``: a table may have a column named like one of a query."""
+        return "".join(f", t.{DUCKDB.name(name)}" for name in self.apart)
+
     def encoded(self, names: Sequence[str]) -> str:
         """Named columns, or others, of a row as a number; they start at bit 0 each."""
         return " + ".join(self.columns[name].encoded for name in names if name in self.columns) or "0"
@@ -150,9 +155,9 @@ class Packing:
     def joined(self, source: str, plan: Plan) -> str:
         """Rows as they are published where all of their combination take one form, with -1 for the cell; else as they are, with the number of the cell."""
         key, rest, form, cell = (DUCKDB.name(f"ldiv {x}") for x in ("key", "rest", "form", "cell"))
-        apart = "".join(f", {DUCKDB.name(name)}" for name in self.apart)
+        apart = self.beside
         named, others = self.encoded([*plan.qi, *plan.targets]), self.encoded(plan.rest)
-        packed = f"SELECT {named} AS {key}, {others} AS {rest}{apart} FROM {source}"
+        packed = f"SELECT {named} AS {key}, {others} AS {rest}{apart} FROM {source} t"
         whole = f"p.{key} << {self.floor}"
         moves = f"SELECT p.{key}, p.{cell}, CASE WHEN p.{form} < 0 THEN {whole} ELSE (({whole}) & f.mask) + f.stars END AS shown FROM {{}} p LEFT JOIN {{}} f ON p.{form} = f.{form}"
         moved = moves.format(DUCKDB.name("ldiv plan"), DUCKDB.name("ldiv forms"))
@@ -161,12 +166,12 @@ class Packing:
     def query(self, joined: str, plan: Plan) -> str:
         """What is published, in an order of it; of :meth:`joined` rows."""
         key, form, cell, number = (DUCKDB.name(f"ldiv {x}") for x in ("key", "form", "cell", "number"))
-        apart = "".join(f", {DUCKDB.name(name)}" for name in self.apart)
-        rows = f"SELECT {key}{apart} FROM {joined} WHERE {cell} < 0"
+        apart = self.beside
+        rows = f"SELECT t.{key}{apart} FROM {joined} t WHERE t.{cell} < 0"
         if plan.splits:
             salt = f"(SELECT salt FROM {DUCKDB.name('ldiv secret')})"
-            digest = f"md5_number(concat({salt}, {DUCKDB.as_text(f'hash({key}{apart})')}))"
-            ranked = f"SELECT *, row_number() OVER (PARTITION BY {cell} ORDER BY {digest}) - 1 AS {number} FROM {joined} WHERE {cell} >= 0"
+            digest = f"md5_number(concat({salt}, {DUCKDB.as_text(f'hash(t.{key}{apart})')}))"
+            ranked = f"SELECT t.*, row_number() OVER (PARTITION BY t.{cell} ORDER BY {digest}) - 1 AS {number} FROM {joined} t WHERE t.{cell} >= 0"
             rows += (
                 f" UNION ALL SELECT (t.{key} & f.mask) + f.stars AS {key}{apart} FROM ({ranked}) t JOIN {DUCKDB.name('ldiv pieces')} q "
                 f"ON t.{cell} = q.{cell} AND t.{number} >= q.low AND t.{number} < q.high JOIN {DUCKDB.name('ldiv forms')} f ON q.{form} = f.{form}"

@@ -96,7 +96,7 @@ class Sources:
             if names is not None or delimiter is not None:
                 raise InputError("names and delimiter are for text files, and these are Parquet")
             columns, types, hive, size, index = _parquet(files)
-            return cls(tuple(files), kind, columns, types, hive, bytes=size, given=tuple(given), index=index)
+            return cls(tuple(files), kind, columns, types, hive, na=na, bytes=size, given=tuple(given), index=index)
         if any(shape.compression == "bz2" for shape in shapes):
             raise InputError(f"{shown(given[0])}: packed with bz2, which engines do not read: pack it with gzip or zstd, or unpack it")
         separator = require_delimiter(delimiter) if delimiter is not None else next(iter(shapes)).delimiter

@@ -93,10 +93,16 @@ def numbered_query(
         ranked = f"SELECT t.*, row_number() OVER (PARTITION BY t.{cell} ORDER BY t.{digest}) - 1 AS {number} FROM ({split}) t"
     else:
         first = f"substr({digest}, 1, 2)"
-        sizes = f"SELECT {cell}, {first} AS bucket, count(*) AS n FROM ({split}) t GROUP BY {cell}, {first}"
-        before = f"SELECT {cell}, bucket, sum(n) OVER (PARTITION BY {cell} ORDER BY bucket) - n AS before FROM ({sizes}) t"
-        inside = f"SELECT t.*, {first} AS bucket, row_number() OVER (PARTITION BY {cell}, {first} ORDER BY {digest}) - 1 AS inside FROM ({split}) t"
-        ranked = f"SELECT {own}, t.{cell}, t.inside + b.before AS {number} FROM ({inside}) t JOIN ({before}) b ON t.{cell} = b.{cell} AND t.bucket = b.bucket"
+        bucket, inside, before, many = (dialect.name(f"ldiv {x}") for x in ("bucket", "inside", "before", "many"))
+        sizes = f"SELECT {cell}, {first} AS {bucket}, count(*) AS {many} FROM ({split}) t GROUP BY {cell}, {first}"
+        ends = f"SELECT {cell}, {bucket}, sum({many}) OVER (PARTITION BY {cell} ORDER BY {bucket}) - {many} AS {before} FROM ({sizes}) t"
+        placed = (
+            f"SELECT t.*, {first} AS {bucket}, row_number() OVER (PARTITION BY {cell}, {first} ORDER BY {digest}) - 1 AS {inside} FROM ({split}) t"
+        )
+        ranked = (
+            f"SELECT {own}, t.{cell}, t.{inside} + b.{before} AS {number} FROM ({placed}) t "
+            f"JOIN ({ends}) b ON t.{cell} = b.{cell} AND t.{bucket} = b.{bucket}"
+        )
     pieces = dialect.name("ldiv pieces")
     return (
         f"{whole} UNION ALL SELECT {own}, q.{form} FROM ({ranked}) t JOIN {pieces} q "
