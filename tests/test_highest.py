@@ -16,7 +16,7 @@ import ldiv
 from ldiv.bounds.certificate import Prices
 from ldiv.bounds.proof import certify, prove
 from ldiv.errors import InputError
-from ldiv.table.lattice import UNIT, Lattice, levels_of
+from ldiv.table.lattice import UNIT, Lattice, given_levels, level_of, levels_of
 
 AGES = {"Age": [ldiv.Bins(5), ldiv.Bins(10), ldiv.Bins(20)]}
 
@@ -30,8 +30,8 @@ def frame(rows=1500, seed=3):
 def limited(draw):
     data, l = draw(tables(max_rows=7, max_d=2, max_size=5, max_m=4))
     data = with_trees(draw, data)
-    levels = {x.name: draw(st.integers(0, len(levels_of(x)) - 1)) for x in data.domains if draw(st.booleans())}
-    return data, l, levels
+    levels = {x.name: draw(st.integers(0, given_levels(x) - 1)) for x in data.domains if draw(st.booleans())}
+    return data, l, {x.name: levels[x.name] for x in data.domains if x.name in levels and level_of(x, levels[x.name]) < len(levels_of(x))}
 
 
 @settings(deadline=None, max_examples=80)
@@ -39,7 +39,7 @@ def limited(draw):
 def test_against_all_partitions_that_keep_to_the_levels(table, loss, k, algorithm):
     data, l, levels = table
     k = min(k, data.n)
-    cuts = {j: levels_of(x)[levels[x.name]] for j, x in enumerate(data.domains) if x.name in levels}
+    cuts = {j: (x.taxonomy.levels[levels[x.name]] if levels[x.name] else np.arange(x.size)) for j, x in enumerate(data.domains) if x.name in levels}
     best = None
     for partition in partitions(list(range(data.n))):
         if all(
@@ -148,6 +148,21 @@ def test_on_the_command_line_and_proven_again(tmp_path):
     )
     assert again.returncode == 0, again.stdout + again.stderr
     assert "at most on level 2" in again.stdout
+    higher = subprocess.run(
+        [*run, "anonymize", "a.csv", *ask, "--protect", "Age=3", "-o", "e.csv", "--seed", "1"], cwd=tmp_path, capture_output=True, text=True
+    )
+    above = (tmp_path / "b.csv").read_text().splitlines()
+    assert higher.returncode == 0
+    for shown, said in (("[20, 40)", "above the level that the certificate is about"), ("*", "has stars")):
+        rows = [",".join([f'"{shown}"', *line.rsplit(",", 2)[1:]]) for line in above[1:]]
+        (tmp_path / "f.csv").write_text("\n".join([above[0], *rows]) + "\n")
+        other = subprocess.run(
+            [*run, "certify", "a.csv", "c.private.npz", "--hierarchy", "Age=width:5,10,20", "--release", "f.csv"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert other.returncode == 1 and said in other.stdout, other.stdout + other.stderr
     refused = subprocess.run([*run, "anonymize", "a.csv", *ask, "--protect", "Age=x", "-o", "d.csv"], cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 2 and "--protect Age=x" in refused.stderr
 
@@ -158,3 +173,53 @@ def test_the_node_that_a_part_shows_loses_what_it_loses():
     table = {"Age": random.integers(20, 80, 240), "Town": random.integers(0, 12, 240), "Ill": random.permutation(240) % 12}
     release = ldiv.anonymize(table, ["Age", "Town"], "Ill", 4, hierarchies=AGES, protect={"Age": 2})
     assert sum(len(x.codes) > 5 for x in release.subdomains[0]) and release.certificate.ratio < 1.1
+
+
+def test_levels_are_those_that_the_hierarchy_gives_whatever_they_join_here():
+    table = {"Age": [21, 26, 31, 36] * 2, "Ill": list("pqpqqpqp")}
+    release = ldiv.anonymize(table, ["Age"], "Ill", 2, hierarchies=AGES, protect={"Age": 1})  # each age alone in its five years
+    assert {len(x.codes) for x in release.subdomains[0]} <= {1} and release.info["highest"] == {"Age": 1}
+    few = {name: column[:4] for name, column in table.items()}
+    with pytest.raises(InputError, match=r"protect=\{'Age': 1\} is impossible with l = 2"):
+        ldiv.anonymize(few, ["Age"], "Ill", 2, hierarchies=AGES, protect={"Age": 1})
+    tens = ldiv.anonymize(few, ["Age"], "Ill", 2, hierarchies=AGES, protect={"Age": 2})
+    assert {len(x.codes) for x in tens.subdomains[0]} == {2} and tens.info["highest"] == {"Age": 2}
+    assert prove(tens.contingency, tens.info["prices"], 2) == tens.info["bound"]
+    with pytest.raises(InputError, match="on level 3 all values of 'Age' are one node"):
+        ldiv.anonymize(few, ["Age"], "Ill", 2, hierarchies=AGES, protect={"Age": 3})
+
+
+def test_a_table_of_losses_may_name_protected_columns():
+    table = frame()
+    release = ldiv.anonymize(table, ["Age", "Town"], "Ill", 2, hierarchies=AGES, loss={"Age": {"[20, 25)": 0.1}}, protect=["Age"])
+    assert release.protected == ("Age",)
+
+
+def test_what_a_weighted_release_loses_is_counted_by_its_weights(tmp_path):
+    (tmp_path / "a.csv").write_text("A,B,S\n1,p,x\n2,q,y\n3,r,x\n4,t,y\n")
+    (tmp_path / "b.txt").write_text("p;u;*\nq;u;*\nr;v;*\nt;v;*\n")
+    run, tree = [sys.executable, "-m", "ldiv.cli"], ["--hierarchy", "B=b.txt"]
+    for name in "AB":
+        ask = [
+            "-q",
+            "A",
+            "-q",
+            "B",
+            "-s",
+            "S",
+            "-l",
+            "2",
+            *tree,
+            "--weight",
+            f"{name}=2",
+            "-o",
+            f"{name}.csv",
+            "--certificate",
+            f"{name}.private.npz",
+        ]
+        made = subprocess.run([*run, "anonymize", "a.csv", *ask], cwd=tmp_path, capture_output=True, text=True)
+        assert made.returncode == 0, made.stderr
+        told = subprocess.run(
+            [*run, "certify", "a.csv", f"{name}.private.npz", *tree, "--release", f"{name}.csv"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert told.returncode == 0, told.stdout + told.stderr

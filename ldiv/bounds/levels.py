@@ -66,13 +66,16 @@ class Levels:
         self.star = [WHOLE_STAR * int(w) for w in c.weights]
         # Of each attribute and level: the node above each code, and what a row of each code loses there.
         self.levels: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = []
+        self.above: list[set[str]] = []  # and the texts of nodes that a protected one may not show
         for domain, weight in zip(c.domains, c.weights.tolist(), strict=True):
             tree, cuts = domain.taxonomy, [np.arange(domain.size, dtype=np.int64)]
+            counted = [0] if tree is None else []  # of each level that is given, which of those that join something it is
             if tree is not None:
                 for cut in _cuts(tree, domain.size):
                     parts = len(set(cut.tolist()))
                     if 1 < parts < len(set(cuts[-1].tolist())):
                         cuts.append(cut)
+                    counted.append(len(cuts) - 1 if parts > 1 or not counted else len(cuts))
             own = {} if losses is None else losses.get(domain.name, {})
             mine = []
             for height, cut in enumerate(cuts):
@@ -85,9 +88,17 @@ class Levels:
                     each[below] = int(part * WHOLE_STAR + 1e-9) * weight
                 mine.append((cut, each))
             highest = protected.get(len(self.levels))
-            if highest is not None and highest >= len(mine):
-                raise InputError(f"the certificate protects {shown(domain.name)} up to level {highest}, and it has {len(mine) - 1}")
-            self.levels.append(mine if highest is None else mine[: highest + 1])
+            if highest is not None and (highest >= len(counted) or counted[highest] == len(cuts)):
+                raise InputError(
+                    f"the certificate protects {shown(domain.name)} up to level {highest}, which its hierarchy does not have below the star"
+                )
+            there = len(mine) if highest is None else counted[highest] + 1
+            self.levels.append(mine[:there])
+            self.above.append(
+                {tree.text[_lowest(tree, np.flatnonzero(cut == node))] for cut, _ in mine[there:] for node in np.unique(cut)}
+                if tree is not None
+                else set()
+            )
 
     @property
     def vectors(self) -> int:

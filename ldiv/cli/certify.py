@@ -26,6 +26,10 @@ from ldiv.table.text import text_of
 __all__ = ["certify_command"]
 
 
+class Beyond(Exception):
+    """A released table that the certificate is not about, and why."""
+
+
 def _cost(weights: Mapping[str, int], stars: Mapping[str, int]) -> int:
     """Stars as the certificate counts them."""
     return sum(weights.get(name, 1) * count for name, count in stars.items())
@@ -38,6 +42,9 @@ def _lost(data: Microdata, claim: Certificate, table: Any, star: str) -> int | N
     levels = Levels(data.contingency, prices, dict(zip(prices.protected, prices.highest or [0] * len(prices.protected), strict=True)))
     total = 0
     for j, name in enumerate(data.names):
+        high = levels.above[j] & {text_of(x) for x in table.column(name).unique().to_pylist()}
+        if high:
+            raise Beyond(f"column {name!r} shows {shown(min(high))}, above the level that the certificate is about")
         found = levels.lost(j, {text_of(x["values"]): x["counts"] for x in table.column(name).value_counts().to_pylist()}, star)
         if found is None:
             return None
@@ -107,10 +114,20 @@ def certify_command(
         published = open_table([release], delimiter=reading.delimiter, names=names, na=source.na, unpack_limit=source.limit).table
         unit = claim.persons if claim.persons in published.column_names else None  # where it was left out nobody can tell who is who
         verdict = verify(source.table, published, list(qi), sensitive or None, l, k=found.k, star=star, hierarchies=trees, unit=unit)
-        cost = _cost(found.weights, verdict.stars_by_attribute) if found.loss is None else _lost(tables[0], claim, published, star)
+        cost, why = None, "nodes that lose differently have the same text, so what it loses cannot be told"
+        try:
+            for name in found.protected:
+                if verdict.stars_by_attribute.get(name):
+                    raise Beyond(f"column {name!r} has stars, and the certificate is about releases that have none there")
+            if found.loss is None:
+                cost = _cost(found.weights, verdict.stars_by_attribute)
+            else:
+                cost = _lost(tables[0].weighted(found.weights) if found.weights else tables[0], claim, published, star)
+        except Beyond as reason:
+            why = str(reason)
         kind = "stars lost" if found.loss is not None else "stars as counted by the weights" if found.weights else "stars"
         if cost is None:
-            lines.append(f"{release}: nodes that lose differently have the same text, so what it loses cannot be told; {shown(str(verdict), 500)}")
+            lines.append(f"{release}: {why}; {shown(str(verdict), 500)}")
         elif cost < found.proven and verdict:
             lines.append(f"{release}: CONTRADICTION: {found.count(cost)} {kind}, fewer than any release of {file} can have")
         else:

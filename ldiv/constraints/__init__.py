@@ -110,9 +110,9 @@ def compose(
         ]
     if smallest and (kept or not inside):
         principles += smallest
-    possible(whole, l, kept, principles)
+    possible(whole, l, kept, principles, protect)
     options |= inside | {"seed": seed}
-    release = solve_protected(first, l, algorithm, kept, **options) if kept else algorithm.solve(first, l, **options)
+    release = solve_protected(first, l, algorithm, kept, protect, **options) if kept else algorithm.solve(first, l, **options)
     if len(tables) > 1:
         release = spread(release, whole, codes[0])
     lattice = Lattice.of_nodes(whole, options.get("loss")) if options.get("nodes") and principles else None

@@ -10,7 +10,7 @@ from ldiv.arguments import Whole, hint, shown
 from ldiv.errors import InputError
 from ldiv.privacy.principles import Principle
 from ldiv.table.domain import Domain
-from ldiv.table.lattice import levels_of
+from ldiv.table.lattice import given_levels, level_of, levels_of
 
 __all__ = ["as_principles", "positions", "protected_names", "refuse_generalising"]
 
@@ -39,7 +39,8 @@ def as_principles(also: Sequence[Principle] | Principle) -> list[Principle]:
 
 
 def positions(domains: Sequence[Domain], protect: Mapping[Any, int], nodes: Any = False) -> dict[int, int]:
-    """Where the protected columns stand among the quasi-identifiers, with the highest level that each may show; `nodes`: whether nodes are shown.
+    """Where the protected columns stand among the quasi-identifiers, with the highest level of the lattice that each may show: those that a hierarchy gives
+    are fewer there where some join nothing in this table. `nodes`: whether nodes are shown.
 
     Raises
     ------
@@ -50,14 +51,18 @@ def positions(domains: Sequence[Domain], protect: Mapping[Any, int], nodes: Any 
     for name in protect:
         if name not in names:
             raise InputError(f"protect: {shown(name)} is not a quasi-identifier; there are: {', '.join(map(repr, names))}{hint(name, names)}")
-        level, there = protect[name], len(levels_of(domains[names.index(name)]))
+        domain, level = domains[names.index(name)], protect[name]
         if level and not nodes:
             raise InputError(
                 f"protect: {shown(name)} up to level {level} needs hierarchies=, and an algorithm that goes along them; or protect its values"
             )
-        if level >= there:
-            raise InputError(f"protect: {shown(name)} has the levels 0 (its values) to {there - 1} below the star, not {level}")
-    return {names.index(name): level for name, level in protect.items()}
+        if level >= given_levels(domain):
+            raise InputError(f"protect: {shown(name)} has the levels 0 (its values) to {given_levels(domain) - 1} below the star, not {level}")
+        if level and level_of(domain, level) == len(levels_of(domain)):
+            raise InputError(
+                f"protect: on level {level} all values of {shown(name)} are one node, which says no more than a star: protect it up to a lower level"
+            )
+    return {names.index(name): level_of(domains[names.index(name)], level) for name, level in protect.items()}
 
 
 def refuse_generalising(algorithm: Algorithm, what: str, given: Any) -> None:

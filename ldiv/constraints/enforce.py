@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
 import ldiv._kernels.release as _release
-from ldiv.constraints.asked import protected_names
+from ldiv.constraints.asked import positions, protected_names
 from ldiv.constraints.protected import label_of_part, parts_of
 from ldiv.errors import InputError, UnsafeReleaseError
 from ldiv.privacy.principles import Histograms, Principle, histograms_of
@@ -32,7 +32,9 @@ SUBSETS = 1000  # numbers of starred columns with more projections than this are
 VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
 
 
-def possible(contingency: Contingency, l: int, kept: Mapping[int, int], principles: Sequence[Principle]) -> None:
+def possible(
+    contingency: Contingency, l: int, kept: Mapping[int, int], principles: Sequence[Principle], asked: Mapping[Any, int] | None = None
+) -> None:
     """Refuse what no release can satisfy: a part of equal protected values that as one group violates something.
 
     Principles are monotone, so what the largest group there can be does not satisfy no smaller ones in its place could all satisfy.
@@ -48,7 +50,7 @@ def possible(contingency: Contingency, l: int, kept: Mapping[int, int], principl
         return
     parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
     where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]
-    protect = {c.domains[j].name: level for j, level in kept.items()} if any(kept.values()) else [c.domains[j].name for j in kept]
+    protect = asked if asked and any(asked.values()) else [c.domains[j].name for j in kept]
     if kept and not any(x.joint for x in principles):
         size, height, pillar = _cells.heights(parts.indptr, parts.sensitive, parts.count, c.m)
         bad = np.flatnonzero(size // l < height)
@@ -120,10 +122,11 @@ def enforce(
     if not (release.is_suppression or lattice.nodes):
         raise InputError("also= works with algorithms that publish values and stars, or go along hierarchies, only")
     names = [domain.name for domain in c.domains]
-    kept = dict(sorted((names.index(name), level) for name, level in protected_names(protect or (), names).items()))
+    asked = protected_names(protect or (), names)
+    kept = dict(sorted(positions(c.domains, asked, True).items()))
     if _crosses(release, kept):
         raise UnsafeReleaseError(f"{release.algorithm}: a protected column is starred")
-    possible(c, release.l, kept, principles)
+    possible(c, release.l, kept, principles, asked)
     # What each group shows in every column of the lattice: the node that all its rows are below, or nothing.
     shown = _release.agreement(release.indptr, c.group_of_cell[release.cell], lattice.table.codes) if lattice.nodes else release.published
     number = np.repeat(np.arange(release.groups), np.diff(release.indptr))

@@ -48,7 +48,15 @@ def _label(contingency: Contingency, attribute: int, level: int, group: int) -> 
 
 
 def solve_protected(
-    contingency: Contingency, l: int, algorithm: Algorithm, kept: Mapping[int, int], *, k: int = 1, seed: int | None = None, **options: Any
+    contingency: Contingency,
+    l: int,
+    algorithm: Algorithm,
+    kept: Mapping[int, int],
+    asked: Mapping[Any, int] | None = None,
+    *,
+    k: int = 1,
+    seed: int | None = None,
+    **options: Any,
 ) -> Release:
     """Solve each part of the table with equal protected values by itself, on the other attributes; those that are protected up to a level have only what
     is below it there, and the node that the whole part shows in place of the star.
@@ -60,9 +68,10 @@ def solve_protected(
     c = contingency
     free = [j for j in range(c.d) if kept.get(j) != 0]
     highest = {c.domains[j].name: level for j, level in kept.items() if level}
-    about: dict[str, Any] = {"protected": tuple(c.domains[j].name for j, level in kept.items() if not level)}
-    if highest:
-        about["highest"] = highest
+    given = {c.domains[j].name: level for j, level in kept.items()} if asked is None else asked  # as the hierarchies count
+    about: dict[str, Any] = {"protected": tuple(name for name, level in given.items() if not level)}
+    if any(given.values()):
+        about["highest"] = {name: level for name, level in given.items() if level}
     lattice = lattice_for(c, bool(options.get("nodes")), options.get("loss"))
     if not free:  # nothing may be starred, and nothing need be: parts are groups of equal rows
         entries, every = Entries(), np.arange(len(c.count), dtype=np.int32)
@@ -73,6 +82,8 @@ def solve_protected(
     order = np.argsort(part_of_cell, kind="stable")
     ends = np.searchsorted(part_of_cell[order], np.arange(len(first) + 1))
     entries = Entries()
+    if isinstance(options.get("loss"), Mapping):  # of what parts still have
+        options["loss"] = {name: table for name, table in options["loss"].items() if name in [c.domains[j].name for j in free]} or None
     if highest:
         options["loss"] = Limited(options.get("loss"), highest)
     price = np.zeros(len(c.count), dtype=np.int64)
@@ -102,6 +113,14 @@ def solve_protected(
     if proven:
         if lattice.nodes:  # parts may have left out different combinations of levels: none is left out of what is proven
             most = prod(kept.get(j, lattice.height[j]) + 1 for j in free)
-        prices = Prices(l, price, most, k if k > l else 1, tuple(kept), highest=tuple(kept.values()) if highest else (), **lattice.priced)
+        prices = Prices(
+            l,
+            price,
+            most,
+            k if k > l else 1,
+            tuple(kept),
+            highest=tuple(given[c.domains[j].name] for j in kept) if any(given.values()) else (),
+            **lattice.priced,
+        )
         info.update(bound=prove(c, prices, l), prices=prices)  # what parts prove by themselves is rounded up once for each
     return weighed(entries.release(c, lattice, l=l, k=k, algorithm=algorithm.name, info=info), lattice)

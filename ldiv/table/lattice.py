@@ -21,7 +21,7 @@ from ldiv.limited import Limited
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 
-__all__ = ["UNIT", "Lattice", "levels_of"]
+__all__ = ["UNIT", "Lattice", "given_levels", "level_of", "levels_of"]
 
 UNIT = 10_000  # what a star of weight 1 loses, where nodes lose parts of it
 MOST_VECTORS = 1 << 20
@@ -34,15 +34,43 @@ def levels_of(domain: Domain) -> NDArray[np.int32]:
     Levels are those that were given (of a file its columns); of an unbalanced tree distances from the root, where a value that is nearer to it than others
     stands for itself on the levels below.
     """
+    return np.stack([number for _, number in _told_apart(domain)])
+
+
+def level_of(domain: Domain, given: int) -> int:
+    """Which of :func:`levels_of` a level is that a hierarchy gives, 0 being its values: of those that join nothing new the one below; the star's number where all
+    values are one node there.
+
+    Raises
+    ------
+    IndexError
+        The hierarchy gives fewer.
+    """
+    if not 0 <= given < given_levels(domain):
+        raise IndexError
+    found = _told_apart(domain)
+    if domain.taxonomy is not None and given and len(np.unique(domain.taxonomy.levels[given])) == 1:
+        return len(found)
+    return sum(number <= given for number, _ in found) - 1
+
+
+def given_levels(domain: Domain) -> int:
+    """How many levels a domain's hierarchy gives below its root, the values among them."""
+    tree = domain.taxonomy
+    return 1 if tree is None else max(1, len(tree.levels) - (tree.rungs is None))  # a path begins at the root
+
+
+def _told_apart(domain: Domain) -> list[tuple[int, NDArray[np.int32]]]:
+    """The levels below the star that join something and not all, each with its number among those given."""
     own = np.arange(domain.size, dtype=np.int32)
-    found: list[NDArray[np.int32]] = [own]
+    found: list[tuple[int, NDArray[np.int32]]] = [(0, own)]
     if domain.taxonomy is not None:
-        for nodes in domain.taxonomy.levels:
+        for given, nodes in enumerate(domain.taxonomy.levels):
             _, number = np.unique(nodes, return_inverse=True)
             number = np.asarray(number.ravel(), dtype=np.int32)
-            if number.max(initial=0) < found[-1].max(initial=0) and number.max(initial=0) > 0:
-                found.append(number)  # type: ignore[arg-type]
-    return np.stack(found)
+            if number.max(initial=0) < found[-1][1].max(initial=0) and number.max(initial=0) > 0:
+                found.append((given, number))  # type: ignore[arg-type]
+    return found
 
 
 class Lattice:
