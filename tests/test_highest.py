@@ -223,3 +223,13 @@ def test_what_a_weighted_release_loses_is_counted_by_its_weights(tmp_path):
             [*run, "certify", "a.csv", f"{name}.private.npz", *tree, "--release", f"{name}.csv"], cwd=tmp_path, capture_output=True, text=True
         )
         assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_a_table_of_losses_may_name_nodes_that_these_rows_do_not_tell_apart():
+    rows = [("a", "u", "U", "*"), ("b", "u", "U", "*"), ("c", "v", "V", "*"), ("d", "w", "V", "*"), ("e", "w", "V", "*")]
+    table = {"T": list("aabbccdd"), "Ill": list("pqrspqrs")}  # u and U are one here, nobody has e
+    losses = {"T": {"U": 0.5, "u": 0.5, "e": 0.0, "V": 0.6}}
+    release = ldiv.anonymize(table, ["T"], "Ill", 3, hierarchies={"T": rows}, loss=losses)
+    assert release.info["loss"] == int(4 * 0.5 * UNIT + 4 * 0.6 * UNIT)
+    with pytest.raises(InputError, match="no node 'X' in its hierarchy"):
+        ldiv.anonymize(table, ["T"], "Ill", 3, hierarchies={"T": rows}, loss={"T": {"X": 0.5}})

@@ -162,7 +162,8 @@ class Hierarchy:
         rungs = [np.arange(len(labels))] + [
             np.unique([row[level] for row in rows], return_inverse=True)[1].ravel() for level in range(1, self.height)
         ]
-        return Taxonomy(np.array(parent, dtype=np.int32), leaf, tuple(text), np.stack(rungs).astype(np.int32) if rows else None)
+        known = frozenset(text for row in self.levels.values() for text in row)
+        return Taxonomy(np.array(parent, dtype=np.int32), leaf, tuple(text), np.stack(rungs).astype(np.int32) if rows else None, known)
 
     def _row(self, label: Any, column: str) -> tuple[str, ...]:
         if is_missing(label):  # a missing value has no line: it hangs under the root by itself

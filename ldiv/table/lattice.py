@@ -273,7 +273,7 @@ def _given(table: Any, domain: Domain, number: NDArray[np.int32], part: NDArray[
         raise InputError(f"loss of {domain.name!r} must be a mapping of nodes' texts to numbers from 0 to 1, not {shown(table)}")
     assert domain.taxonomy is not None
     text = domain.taxonomy.text
-    unknown = [name for name in table if str(name) not in text]
+    unknown = [name for name in table if str(name) not in text and str(name) not in domain.taxonomy.known]  # what no row shows may be named
     if unknown:
         raise InputError(f"loss of {domain.name!r}: no node {shown(unknown[0])} in its hierarchy")
     part = part.copy()

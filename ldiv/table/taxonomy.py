@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,8 @@ class Taxonomy:
     rungs : ndarray of int32, shape (levels, size), optional
         Of a tree whose values all have the same levels, the values' own first: equal numbers on a level are one node there. The tree itself leaves out
         steps that join nothing.
+    known : frozenset of str
+        Texts that its source has besides: of values that no row has, and of steps that join nothing.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Taxonomy:
     leaf: NDArray[np.int32]
     text: tuple[str, ...]
     rungs: NDArray[np.int32] | None = None
+    known: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         parent = whole(self.parent, "parent", low=-1, high=MOST_VALUES - 1, dtype=np.int32)
