@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ settings.register_profile("ldiv", deadline=None, derandomize=True, suppress_heal
 # For tools/mutants.py, which only asks whether a test fails: a failing example is not made smaller.
 settings.register_profile("quick", settings.get_profile("ldiv"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("ldiv")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell does to what it starts behind: tests of Ctrl-C would wait for ever
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
