@@ -187,11 +187,7 @@ class DualProblem:
     @cached_property
     def finer(self) -> NDArray[np.int8]:
         """finer[p, q]: pattern q shows all that p shows, and more."""
-        lattice = self.lattice
-        level = np.repeat([lattice.height], len(self.patterns), axis=0)
-        for p, kept in enumerate(self.patterns):
-            for column in kept:
-                level[p, lattice.attribute[column]] = lattice.level[column]
+        level = self.lattice.levels(self.patterns)
         below = np.array([(level <= mine).all(axis=1) for mine in level])
         return np.ascontiguousarray(below & ~below.T, dtype=np.int8)
 

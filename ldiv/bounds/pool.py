@@ -53,14 +53,14 @@ class Pool:
         domains = self.lattice.contingency.domains
         by_name = sorted(range(len(domains)), key=lambda j: (str(domains[j].name), str(type(domains[j].name))))
         shape = [self.lattice.height[j] + 1 for j in by_name]
-        return np.sort(np.ravel_multi_index(tuple(self._levels([*self.kept, *self.others])[:, by_name].T), shape).astype(np.int64))
+        return np.sort(np.ravel_multi_index(tuple(self.lattice.levels([*self.kept, *self.others])[:, by_name].T), shape).astype(np.int64))
 
     def cap(self) -> NDArray[np.int64] | None:
         """The least that a row of each cell loses in a combination that is left out; None where none is. O(smallest combinations left out * cells)."""
         if self.looked_at >= self.lattice.vectors:
             return None
         left = np.ones([height + 1 for height in self.lattice.height], dtype=bool)
-        left[tuple(self._levels([*self.kept, *self.others]).T)] = False
+        left[tuple(self.lattice.levels([*self.kept, *self.others]).T)] = False
         smallest = left.copy()  # a row loses no more a level below: only where that is looked at need anything be computed
         for axis in range(left.ndim):
             np.moveaxis(smallest, axis, 0)[1:] &= ~np.moveaxis(left, axis, 0)[:-1]
@@ -109,15 +109,6 @@ class Pool:
         step = max(1, BLOCK // max(1, len(self.lattice.contingency.count)))
         return [self.others[k : k + step] for k in range(0, len(self.others), step)]
 
-    def _levels(self, patterns: Sequence[Pattern]) -> NDArray[np.int64]:
-        """The level of each attribute, shape (patterns, d)."""
-        lattice = self.lattice
-        levels = np.repeat([lattice.height], len(patterns), axis=0).astype(np.int64)
-        for row, kept in zip(levels, patterns, strict=True):
-            for column in kept:
-                row[lattice.attribute[column]] = lattice.level[column]
-        return levels
-
     def _losses(self, groups: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Of each attribute what rows of some groups of equal rows lose on each level, shape (levels, groups)."""
         lattice, codes = self.lattice, self.lattice.contingency.codes[groups]
@@ -134,7 +125,7 @@ class Pool:
         sample = np.unique(np.linspace(0, len(c.count) - 1, SAMPLE).astype(np.int64))
         losses = [x.astype(np.float32) for x in self._losses(c.group_of_cell[sample].astype(np.int64))]
         worth, rows = price[sample].astype(np.float32), c.count[sample].astype(np.float32)
-        levels, found = self._levels(patterns), np.empty(len(patterns))
+        levels, found = self.lattice.levels(patterns), np.empty(len(patterns))
         step = max(1, BLOCK // len(sample))
         for k in range(0, len(patterns), step):
             lost = sum(of[levels[k : k + step, j]] for j, of in enumerate(losses))

@@ -261,10 +261,13 @@ class Lattice:
                 total += self.loss[k][codes[:, place]]
         return total
 
-    def least(self, kept: Pattern) -> int:
-        """The least that a row loses in a pattern, over all nodes of its levels."""
-        own = {self.attribute[k] for k in kept}
-        return sum(loss for j, loss in enumerate(self.star) if j not in own) + sum(int(self.loss[k].min()) for k in kept)
+    def levels(self, patterns: Sequence[Pattern]) -> NDArray[np.int64]:
+        """The level of each attribute in each pattern, shape (patterns, d); the star is the last."""
+        levels = np.repeat(np.array([self.height], dtype=np.int64), len(patterns), axis=0)
+        for row, kept in zip(levels, patterns, strict=True):
+            for column in kept:
+                row[self.attribute[column]] = self.level[column]
+        return levels
 
 
 def _given(table: Any, domain: Domain, number: NDArray[np.int32], part: NDArray[np.float64]) -> NDArray[np.float64]:
