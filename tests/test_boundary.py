@@ -55,10 +55,10 @@ def test_keys_of_the_whole_width():
     domains, sensitive = (ldiv.Domain("a", 1), ldiv.Domain("b", 1)), ldiv.Domain("s", 65_536)
     cells = Contingency([[0, 0]], [0, 200], np.arange(200) * 300, np.full(200, 40_000), domains, sensitive)
     for kept in ((), (0,), (0, 1)):
-        indptr, count = cells.counts(kept)
-        assert indptr.tolist() == [0, 200] and (count == 40_000).all()
+        indptr, values, count = cells.counts(kept)
+        assert indptr.tolist() == [0, 200] and (count == 40_000).all() and np.array_equal(values, cells.sensitive)
     one = Contingency([[0]], [0, 1], [0], [2**31], (ldiv.Domain("a", 1),), ldiv.Domain("s", 1))
-    assert one.counts((0,))[1].tolist() == [2**31] and one.project([0])[0].count.tolist() == [2**31]
+    assert one.counts((0,))[2].tolist() == [2**31] and one.project([0])[0].count.tolist() == [2**31]
 
 
 def test_hashed_keys():

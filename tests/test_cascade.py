@@ -1,27 +1,35 @@
 """The cascade: lazily evaluated and still the greedy choice that it promises."""
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import tables
 
 import ldiv
-from ldiv._kernels.cells import hand_out
+from ldiv._kernels.cells import hand_out, tally
+from ldiv._kernels.tp import phase_one
 from ldiv.algorithms.cascade import Entries, descend
-from ldiv.algorithms.tp import split
+from ldiv.algorithms.tp import forced_pillars, split
 from ldiv.table.lattice import Lattice
 
 
+def commonest(part, l):
+    """The values of which a part has so many rows that there is one for every l rows."""
+    return [v for v, rows in enumerate(part.histogram.tolist()) if rows == part.n // l]
+
+
 def kept_by_phase_one(part, subset, l):
-    """Rows that phase one keeps on a projection, row by row."""
+    """Rows that phase one keeps on a projection, row by row, no more of a group than it has of each of the commonest values."""
     rows = []
     for cell, group in enumerate(part.group_of_cell):
         rows += [(tuple(part.codes[group, list(subset)].tolist()), int(part.sensitive[cell]))] * int(part.count[cell])
     kept, _ = oracle.phase_one(rows, l)
-    return sum(sum(count.values()) for count in kept.values())
+    return sum(sum(min(rows, *(group[v] for v in commonest(part, l)), rows) for rows in group.values()) for group in kept.values())
 
 
 def steps_of_greed(part, l):
@@ -39,7 +47,7 @@ def steps_of_greed(part, l):
             if not kept:
                 break
             projected, item = part.project(subset)
-            result = split(projected, l)
+            result = split(projected, l, forced=np.isin(np.arange(part.m), commonest(part, l)).astype(np.int8))
             if not result.kept.any():
                 open_.remove(subset)
                 continue
@@ -47,6 +55,33 @@ def steps_of_greed(part, l):
             steps.append((subset, int(taken.sum())))
             part, _ = part.restrict(part.count - taken)
     return steps
+
+
+@given(st.integers(1, 5), st.lists(st.lists(st.integers(0, 5), min_size=6, max_size=6), min_size=1, max_size=6))
+def test_a_value_with_a_row_for_every_l_is_a_pillar_of_every_group(l, counts):
+    groups = [Counter({v: rows for v, rows in enumerate(group) if rows}) for group in counts]
+    groups = [group for group in groups if group and max(group.values()) * l <= sum(group.values())]  # l-eligible
+    together = sum(groups, Counter())
+    for value, rows in together.items():
+        if rows == sum(together.values()) // l:
+            assert all(group[value] == max(group.values()) == sum(group.values()) // l for group in groups)
+
+
+@settings(max_examples=150)
+@given(tables(max_rows=30, max_d=2, max_size=3))
+def test_what_has_to_be_a_pillar_takes_nothing_that_could_stay(table):
+    """Of tables from which phase two leaves groups: with the values that have to be pillars phase one still keeps all of a release without stars."""
+    data, l = table
+    c = data.contingency
+    forced = forced_pillars(c, l)
+    kept = np.empty_like(c.count)
+    size, height = phase_one(c.indptr, c.count, l, kept, 1, c.sensitive, forced)
+    assert (tally(c.group_of_cell, c.groups, kept) == size).all() and (np.maximum.reduceat(kept, c.indptr[:-1]) == height).all()
+    assert (size // l >= height).all()
+    best = ldiv.solve(data, l, algorithm="exact")
+    whole = (best.published >= 0).all(axis=1)
+    entry, _ = best.entries_of(np.flatnonzero(whole))
+    assert (tally(best.cell[entry], len(kept), best.count[entry]) <= kept).all()
 
 
 class Recorded(Entries):

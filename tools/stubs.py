@@ -24,7 +24,7 @@ RETURNS = {
     "clusters.nearest": "int", "clusters.farthest": "int", "configuration.respond": "tuple[float, int]", "divergence.spread_pattern": "None", "divergence.spread_boxes": "None", "hilbert.curve_keys": U64,
     "keys.pack": "None", "keys.pack_cells": "None", "keys.count_direct": f"tuple[{U64}, {I64}]", "keys.count_sorted": f"tuple[{U64}, {I64}]",
     "keys.unpack": f"tuple[{I32}, {I64}, {I32}]", "keys.rank_direct": f"tuple[{I32}, {U64}]", "keys.rank_hashed": f"tuple[{I32}, {U64}]",
-    "keys.rank_sorted": f"tuple[{I32}, {U64}]", "keys.sums_sorted": f"tuple[{I64}, {I64}]", "local_search.place": "int",
+    "keys.rank_sorted": f"tuple[{I32}, {U64}]", "keys.sums_sorted": f"tuple[{I64}, {I32}, {I64}]", "local_search.place": "int",
     "local_search.improve": "int", "queries.expected": F64, "local_search.rebuild": "int", "multipliers.respond": "float", "multipliers.propose": I64,
     "multipliers.cheapest": I64, "multipliers.shares": "NDArray[np.float32]", "release.agreement": I32, "release.assign_rows": I32, "topdown.split_runs": I64,
     "topdown.least_ratios": f"tuple[{F64}, NDArray[np.int8]]", "topdown.median_splits": I32, "tp.phase_one": f"tuple[{I64}, {I64}]",

@@ -15,7 +15,7 @@ from ldiv._kernels.cells import hand_out
 from ldiv._kernels.tp import phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.hilbert import group_along_curve
-from ldiv.algorithms.tp import Split, split
+from ldiv.algorithms.tp import Split, forced_pillars, split
 from ldiv.algorithms.tp_plus import refine
 from ldiv.release.builder import Entries
 from ldiv.release.nodes import along, lattice_for, weighed
@@ -32,10 +32,10 @@ Steps = Iterable[
 ]  # projections, those that lose least first; of those that lose the same the one that keeps most rows comes next
 
 
-def keeps(part: Contingency, attributes: tuple[int, ...], l: int, k: int = 1) -> int:
+def keeps(part: Contingency, attributes: tuple[int, ...], l: int, k: int = 1, forced: NDArray[np.int8] | None = None) -> int:
     """How many rows phase one keeps on a projection."""
-    indptr, count = part.counts(attributes)
-    size, _ = phase_one(indptr, count, l, np.empty_like(count), k)
+    indptr, sensitive, count = part.counts(attributes)
+    size, _ = phase_one(indptr, count, l, np.empty_like(count), k, sensitive, forced)
     return int(size.sum())
 
 
@@ -55,7 +55,8 @@ def steps_of(lattice: Lattice) -> Steps:
 def descend(lattice: Lattice, rows: NDArray[np.int64], l: int, entries: Entries, seed: int | None = None, k: int = 1) -> None:
     """Release an l-eligible part of a table, so many rows of each cell and k in all, on its projections, step by step; what none keeps along the Hilbert curve.
 
-    Lazy greedy: what phase one keeps on a projection only falls as the part shrinks, so an old count is an upper bound.
+    Lazy greedy: what phase one keeps on a projection only falls as the part shrinks, so an old count is an upper bound. A part that has just enough rows
+    beside its commonest values keeps only groups that these are pillars of (:func:`~ldiv.algorithms.tp.forced_pillars`), as each step leaves it.
     """
     c = lattice.contingency
     part, cells = lattice.table.restrict(rows)
@@ -63,23 +64,23 @@ def descend(lattice: Lattice, rows: NDArray[np.int64], l: int, entries: Entries,
         if not part.n:
             return
         heap = [(-part.n - 1, subset, -1) for subset in subsets]
-        version = 0
+        version, forced = 0, forced_pillars(part, l)
         while heap:
             bound, subset, seen = heapq.heappop(heap)
             if seen != version:
-                kept = keeps(part, subset, l, k)
+                kept = keeps(part, subset, l, k, forced)
                 if kept:
                     heapq.heappush(heap, (-kept, subset, version))
                 continue
             projected, item = part.project(subset)
-            result = split(projected, l, seed, k=k)
+            result = split(projected, l, seed, k=k, forced=forced)
             if not result.kept.any():  # phases two and three took back all that phase one kept
                 continue
             taken = hand_out(item, result.kept, part.count)
             entries.add(projected.group_of_cell[item], cells, taken, projected.groups)
             part, chosen = part.restrict(part.count - taken)
             cells = cells[chosen]
-            version += 1
+            version, forced = version + 1, forced_pillars(part, l)
             if not part.n:
                 return
             heapq.heappush(heap, (bound, subset, -1))

@@ -17,7 +17,7 @@ from ldiv.release.nodes import along, lattice_for
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 
-__all__ = ["Split", "later_phases", "split", "suppress", "tp"]
+__all__ = ["Split", "forced_pillars", "later_phases", "split", "suppress", "tp"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,20 @@ class Split:
         }
 
 
-def split(contingency: Contingency, l: int, seed: int | None = None, few: int | None = None, k: int = 1) -> Split:
+def forced_pillars(contingency: Contingency, l: int) -> NDArray[np.int8] | None:
+    """The SA values that are pillars of every group of every l-diverse release, those with n // l rows, as flags; None where there is none.
+
+    A group Q is l-eligible, so |Q| - l * Q(v) is at least 0; over all groups it adds up to n - l * n(v), which is below l for such a value. So it is below l in
+    each: Q(v) = |Q| // l, which no height exceeds. Residues of TP have such values, since phases two and three stop at the first row that makes R eligible.
+    """
+    rows = contingency.histogram
+    forced = rows == rows.sum() // l
+    return forced.astype(np.int8) if forced.any() else None
+
+
+def split(
+    contingency: Contingency, l: int, seed: int | None = None, few: int | None = None, k: int = 1, forced: NDArray[np.int8] | None = None
+) -> Split:
     """Run the three phases on the cells of an l-eligible table.
 
     Parameters
@@ -66,10 +79,12 @@ def split(contingency: Contingency, l: int, seed: int | None = None, few: int | 
         Moves up to which rows go one by one; the outcome does not depend on it.
     k : int
         The least size of a group, and of R: phase one keeps a group or nothing, and what the other phases leave smaller goes to R.
+    forced : ndarray of int8, shape (m,), optional
+        Of :func:`forced_pillars`, so that phase one keeps no more than a release can. The paper's TP does without.
     """
     c = contingency
     kept = np.empty(len(c.count), dtype=np.int64)
-    size, height = phase_one(c.indptr, c.count, l, kept, k)
+    size, height = phase_one(c.indptr, c.count, l, kept, k, c.sensitive, forced)
     return later_phases(c, l, kept, size, height, c.histogram - tally(c.sensitive, c.m, kept), seed, few, k)
 
 

@@ -227,12 +227,12 @@ class Contingency:
             raise InputError(f"attributes must be different positions, at least 0 and at most {self.d - 1}, not {shown(picked)}")
         return [int(j) for j in picked]
 
-    def counts(self, attributes: Sequence[int]) -> tuple[Counts, Counts]:
-        """`indptr` and `count` of a projection on ascending attributes, cheaper than all of it: one sort of keys that carry their rows."""
+    def counts(self, attributes: Sequence[int]) -> tuple[Counts, Codes, Counts]:
+        """`indptr`, `sensitive` and `count` of a projection on ascending attributes, cheaper than all of it: one sort of keys that carry their rows."""
         attributes = self._picked(attributes)
         if self._carrying is None:
             projected, _ = self.project(sorted(attributes))
-            return projected.indptr, projected.count
+            return projected.indptr, projected.sensitive, projected.count
         key, widths, bits = self._carrying
         mask, at = (1 << widths[-1] + bits) - 1, widths[-1] + bits
         for j in reversed(range(self.d)):

@@ -8,9 +8,11 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, row_t
 
 import numpy as np
 
+cdef count_t HIGHEST = <count_t>1 << 62
+
 
 def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not None, count_t l,
-              count_t[::1] kept not None, count_t k=1):
+              count_t[::1] kept not None, count_t k=1, const code_t[::1] sensitive=None, const signed char[::1] forced=None):
     """Cut every group to its largest l-eligible height; fills `kept`, returns (size, height) of what stays.
 
     The result is unique (Lemma 2's ground): a group keeps min(count, H) rows of every value, H the largest height with
@@ -18,8 +20,13 @@ def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not Non
     the root from above, a step or two in practice. O(cells) a step. Compares quotients, not products, which could pass 64 bits.
 
     A group that keeps fewer than k rows then keeps none: every l-eligible part of it lies below the cut, so no part of it can be published.
+
+    Where `forced` marks SA values that have to be pillars of every group (:func:`ldiv.algorithms.tp.forced_pillars`), the cut is no higher than the
+    least of theirs, and a group that lacks one keeps nothing: f is concave and f(0) = 0, so every height below the root is eligible.
     """
     cdef row_t groups = indptr.shape[0] - 1, g, c
+    cdef bint some = forced is not None and sensitive is not None
+    cdef count_t wanted = int(np.sum(forced)) if some else 0, found, cap
     size_ = np.zeros(groups, dtype=np.int64)
     height_ = np.zeros(groups, dtype=np.int64)
     cdef count_t[::1] size = size_, height = height_
@@ -28,7 +35,14 @@ def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not Non
         for g in range(groups):
             cut = 0
             below = 0
-            if indptr[g + 1] - indptr[g] < l:       # fewer than l values: no height is eligible
+            found = 0
+            cap = HIGHEST
+            if wanted > 0:
+                for c in range(indptr[g], indptr[g + 1]):
+                    if forced[sensitive[c]]:
+                        found += 1
+                        cap = count[c] if count[c] < cap else cap
+            if indptr[g + 1] - indptr[g] < l or found < wanted:     # fewer than l values: no height is eligible
                 for c in range(indptr[g], indptr[g + 1]):
                     kept[c] = 0
                 continue
@@ -49,6 +63,11 @@ def phase_one(const row_t[::1] indptr not None, const count_t[::1] count not Non
                         below += above * cut
                         break
                     cut = below // (l - above)
+            if cap < cut:
+                cut = cap
+                below = 0
+                for c in range(indptr[g], indptr[g + 1]):
+                    below += count[c] if count[c] < cut else cut
             if below < k:
                 cut = 0
                 below = 0
