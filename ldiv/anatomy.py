@@ -92,9 +92,9 @@ class Anatomy:
         """The table of quasi-identifiers: their values as they are, and ``Group-ID``; rows by group and values, which says nothing more."""
         data = self.contingency.data
         assert data is not None
-        order = np.lexsort((*data.codes.T[::-1], self.group))
+        order = np.lexsort((*data.narrow.T[::-1], self.group))
         columns = {
-            name: [domain.label(code) for code in data.codes[order, j].tolist()]
+            name: [domain.label(code) for code in data.narrow[order, j].tolist()]
             for j, (name, domain) in enumerate(zip(self.names[:-1], data.domains, strict=True))
         }
         return self._table(columns | {GROUP: self.group[order].tolist()})
@@ -147,7 +147,7 @@ class Anatomy:
         assert data is not None
         *qi, sensitive = self.names
         rows = list(zip(*(_listed(qit, name) for name in [*qi, GROUP]), strict=True))
-        true = Counter(zip(*([d.label(c) for c in data.codes[:, j].tolist()] for j, d in enumerate(data.domains)), strict=True))
+        true = Counter(zip(*([d.label(c) for c in data.narrow[:, j].tolist()] for j, d in enumerate(data.domains)), strict=True))
         if Counter(row[:-1] for row in rows) != true:
             raise UnsafeReleaseError("anatomy: the quasi-identifiers published are not those of the table")
         size = Counter(row[-1] for row in rows)

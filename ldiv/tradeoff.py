@@ -58,13 +58,13 @@ def lift(release: Release, data: Microdata) -> Release:
     The groups stay as they are, so l-diversity carries over. O(n * d).
     """
     coarse = release.contingency.data
-    if coarse is None or coarse.codes.shape != data.codes.shape:
+    if coarse is None or coarse.narrow.shape != data.narrow.shape:
         raise InputError("lift needs the release of a table with the same rows and as many attributes")
     published = release.published.copy()
     subdomains: list[list[Subdomain]] = []
     for j in range(data.d):
         kinds: list[Subdomain] = []
-        pairs = np.unique(np.stack([coarse.codes[:, j], data.codes[:, j]]), axis=1) if data.n else np.zeros((2, 0), dtype=int)
+        pairs = np.unique(np.stack([coarse.narrow[:, j], data.narrow[:, j]]), axis=1) if data.n else np.zeros((2, 0), dtype=int)
         behind = {int(code): pairs[1][pairs[0] == code] for code in np.unique(pairs[0])}
         for k, coarse_kind in enumerate(release.subdomains[j]):
             fine = np.concatenate([behind.get(int(code), pairs[1][:0]) for code in coarse_kind.codes])

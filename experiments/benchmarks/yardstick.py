@@ -41,7 +41,7 @@ def fresh(data: Microdata) -> Contingency:
 
 
 def polars_frame(data: Microdata) -> pl.DataFrame:
-    """The same codes as a polars frame."""
+    """The same codes as a polars frame, four bytes each: the yardstick does not shrink with what the package keeps."""
     return pl.DataFrame({**{name: data.codes[:, j] for j, name in enumerate(data.names)}, "sensitive": data.sensitive})
 
 

@@ -156,7 +156,7 @@ def minimality(release: Release) -> Disclosure:
     tally: list[Counter[int]] = [Counter() for _ in range(release.n)]
     consistent = 0
     for arranged in _arrangements(values):
-        table = Microdata.from_codes(data.codes, arranged, domains=data.domains, sensitive_domain=data.sensitive_domain)
+        table = Microdata.from_codes(data.narrow, arranged, domains=data.domains, sensitive_domain=data.sensitive_domain)
         if _outcome(solve(table.contingency, release.l, **k)) == outcome:
             consistent += 1
             for row, value in enumerate(arranged):

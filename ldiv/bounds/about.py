@@ -35,6 +35,6 @@ def alike(data: Microdata, persons: Persons) -> int:
     differ there. O(n d log n)."""
     total, rows = 0, np.bincount(persons.code, minlength=persons.count)
     for j, weight in enumerate(data.contingency.weights):
-        held = np.unique(np.stack([persons.code, data.codes[:, j]]), axis=1)[0]  # each person once for each of its values
+        held = np.unique(np.stack([persons.code, data.narrow[:, j]]), axis=1)[0]  # each person once for each of its values
         total += int(weight) * int(rows[np.bincount(held, minlength=persons.count) > 1].sum())
     return total

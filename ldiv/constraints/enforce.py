@@ -46,7 +46,7 @@ def possible(
     """
     c = contingency
     part_of_group, first = parts_of(c, kept)
-    if not len(first):
+    if not len(first) or not (kept or principles):  # that the whole table is l-eligible was looked at
         return
     parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
     where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]
@@ -128,7 +128,7 @@ def enforce(
         raise UnsafeReleaseError(f"{release.algorithm}: a protected column is starred")
     possible(c, release.l, kept, principles, asked)
     # What each group shows in every column of the lattice: the node that all its rows are below, or nothing.
-    shown = _release.agreement(release.indptr, c.group_of_cell[release.cell], lattice.table.codes) if lattice.nodes else release.published
+    shown = _release.agreement(release.indptr, release.cell, c.group_of_cell, lattice.table.codes) if lattice.nodes else release.published
     number = np.repeat(np.arange(release.groups), np.diff(release.indptr))
     groups = histograms(release, number, release.groups)
     violating = ~_all_hold(principles, groups)

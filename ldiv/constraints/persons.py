@@ -130,7 +130,9 @@ def compose_persons(
     k = validate_k(k)
     inside = {"k": k} if algorithm.sizes or k <= l else {}
     kept = positions(tables[0].domains, kept_names)
-    cells = joined([*tables, Microdata(tables[0].codes, persons.code, tables[0].domains, Domain(persons.name, max(persons.count, 1)))])[0].contingency
+    cells = joined([*tables, Microdata(tables[0].narrow, persons.code, tables[0].domains, Domain(persons.name, max(persons.count, 1)))])[
+        0
+    ].contingency
     if not tables[0].n:
         return Release.verify(algorithm.solve(cells, l, **inside, seed=seed, **options))
     _require(tables, persons, l, k)
@@ -203,10 +205,10 @@ def _common(data: Microdata, persons: Persons) -> tuple[NDArray[np.int32], NDArr
     """The quasi-identifiers of each person: the code that all its rows have, or one beyond the domain where they differ, and where that is so."""
     row = np.empty(persons.count, dtype=np.int64)
     row[persons.code] = np.arange(data.n)
-    codes = np.asfortranarray(data.codes[row])
+    codes = np.asfortranarray(data.narrow[row], dtype=np.int32)
     varies = np.zeros(codes.shape, dtype=bool)
     for j in range(data.d):
-        varies[persons.code[data.codes[:, j] != codes[persons.code, j]], j] = True
+        varies[persons.code[data.narrow[:, j] != codes[persons.code, j]], j] = True
         codes[varies[:, j], j] = data.domains[j].size
     return codes, varies
 

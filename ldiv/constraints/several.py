@@ -62,7 +62,7 @@ def joined(parts: Sequence[Microdata]) -> tuple[Microdata, list[NDArray[np.int32
     names = [data.sensitive_domain.name for data in parts]
     if len(set(names)) < len(names):
         raise InputError("a sensitive column is named twice")
-    if any(not np.array_equal(data.codes, parts[0].codes) for data in parts[1:]):
+    if any(not np.array_equal(data.narrow, parts[0].narrow) for data in parts[1:]):
         raise InputError("several sensitive columns must belong to the same rows, with the same quasi-identifiers")
     rank, first, _ = rank_rows([data.sensitive for data in parts], [data.m for data in parts])
     codes = [data.sensitive[first] for data in parts]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
+from ldiv.table.arrays import narrowest
 from ldiv.table.domain import Domain
 from ldiv.table.microdata import Microdata
 from ldiv.table.taxonomy import Taxonomy
@@ -79,7 +80,7 @@ def microdata(codes: dict[str, NDArray[Any]], sensitive: str | None, qi: Sequenc
         if name not in codes:
             raise InputError(f"no attribute {name!r}; there are: {', '.join(codes)}")
     known = domains()
-    packed = np.empty((len(codes[target]), len(picked)), dtype=np.int32, order="F")
+    packed = np.empty((len(codes[target]), len(picked)), dtype=narrowest(known[name].size for name in picked), order="F")
     for j, name in enumerate(picked):
         packed[:, j] = codes[name]
     return Microdata(packed, codes[target].astype(np.int32), tuple(known[name] for name in picked), known[target])

@@ -118,7 +118,7 @@ class Coded:
         )
         source = asked.coarsened(open_frame(table), counts)
         data = asked.microdata(source, role[1], counts)
-        code, domain = (data.codes[:, 0], data.domains[0]) if name in self.qi else (data.sensitive, data.sensitive_domain)
+        code, domain = (data.narrow[:, 0].astype(np.int32), data.domains[0]) if name in self.qi else (data.sensitive, data.sensitive_domain)
         return Column(table.select([name]), source, np.ascontiguousarray(code), domain)
 
     def _take_codes(self, at: int, column: Column) -> None:

@@ -174,7 +174,7 @@ class Pushed(Coded):
         import pyarrow as pa
 
         release, data, base = self.release()
-        value = {name: self.columns[name].first[data.codes[:, j]] for j, name in enumerate(self.qi)}
+        value = {name: self.columns[name].first[data.narrow[:, j]] for j, name in enumerate(self.qi)}
         for name in self.targets:
             value[name] = self.columns[name].first[data.sensitive]
         table = pa.table({name: self.columns[name].own.take(pa.array(value[name])) for name in self.names})
@@ -182,7 +182,7 @@ class Pushed(Coded):
         source: Any = _Part(self.columns, value)
         plan = planned(self.asked, counts, columns, source, data, release, self.targets, to_text)
         plan = _apart(plan, base, data.rows)
-        part = {f"q{j}": pa.array(data.codes[:, j]) for j in range(len(self.qi))} | {"s": pa.array(data.sensitive)}
+        part = {f"q{j}": pa.array(data.narrow[:, j].astype(np.int32)) for j in range(len(self.qi))} | {"s": pa.array(data.sensitive)}
         self.worker.take("ldiv part", pa.table({**part, "form": pa.array(plan.form), "cell": pa.array(plan.cell)}))
         names = ", ".join(f"c.{self.dialect.name(name)}" for name in self.names)
         here = " AND ".join(f"{code} = p.{x}" for code, x in zip(self.codes, [*self.q, "s"], strict=True))

@@ -11,6 +11,7 @@ from ldiv.release.form import Subdomain
 from ldiv.release.nodes import covered
 from ldiv.release.recoding import boxes
 from ldiv.release.release import Release
+from ldiv.table.arrays import seal
 from ldiv.table.contingency import Contingency
 from ldiv.table.lattice import Lattice
 
@@ -37,6 +38,7 @@ class Entries:
     def release(self, contingency: Contingency, lattice: Lattice | None = None, **about: Any) -> Release:
         """The release; along a lattice of nodes, each group showing the lowest ones above what it holds."""
         group, cell, count = np.concatenate(self.group), np.concatenate(self.cell), np.concatenate(self.count)
+        seal(cell, count)
         if lattice is not None and lattice.nodes:
             about["published"], about["subdomains"] = covered(lattice, group, cell, self.groups)
         return Release.from_entries(contingency, group, cell, count, **about)

@@ -49,6 +49,8 @@ def truthful(
     c, member = contingency, contingency.group_of_cell
     wrong = _release.first_untruthful(indptr, cell, member, c.codes, published) >= 0
     for j, kinds in enumerate(subdomains):
+        if not (published[:, j] < STAR).any():
+            continue
         claim = np.repeat(published[:, j], np.diff(indptr))
         rows = np.flatnonzero(claim < STAR)
         if len(rows):  # pairs (sub-domain, code) as numbers: a table of them would grow with the domain

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import ldiv._kernels.release as _release
 from ldiv.arguments import MOST_VALUES, shown
 from ldiv.errors import InputError
 from ldiv.table.arrays import whole
 from ldiv.table.contingency import Contingency
 from ldiv.table.ranking import argsort_keys
 
-__all__ = ["STAR", "Subdomain", "checked_published", "checked_subdomains", "dense", "pointers", "sorted_entries"]
+__all__ = ["STAR", "Subdomain", "checked_published", "checked_subdomains", "pointers", "sorted_entries"]
 
 STAR = -1
 
@@ -71,31 +72,29 @@ def checked_published(contingency: Contingency, published: Any, kinds: tuple[tup
 
 
 def sorted_entries(
-    group: NDArray[Any], cell: NDArray[np.int32], count: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
+    group: NDArray[np.int32], cell: NDArray[np.int32], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Entries in order of (group, cell), equal pairs added up."""
+    if _release.pairs_ascend(group, cell):
+        return group, cell, count
     width = int(cell.max(initial=0)).bit_length()
     key = group.astype(np.int64)
     key <<= width
     key |= cell
-    if len(key) > 1 and not (key[1:] > key[:-1]).all():
-        order = argsort_keys(key, int(key.max()) + 1)
-        key = key[order]
-        group, cell, count = (key >> width).astype(np.int32), (key & ((1 << width) - 1)).astype(np.int32), count[order]
-        fresh = np.append(True, key[1:] != key[:-1])
-        if not fresh.all():
-            starts = np.flatnonzero(fresh)
-            group, cell, count = group[starts], cell[starts], np.add.reduceat(count, starts)
+    if not len(key):
+        return group, cell, count
+    order = argsort_keys(key, int(key.max()) + 1)
+    key = key[order]
+    group, cell, count = (key >> width).astype(np.int32), (key & ((1 << width) - 1)).astype(np.int32), count[order]
+    fresh = np.append(True, key[1:] != key[:-1])
+    if not fresh.all():
+        starts = np.flatnonzero(fresh)
+        group, cell, count = group[starts], cell[starts], np.add.reduceat(count, starts)
     return group, cell, count
 
 
-def pointers(group: NDArray[Any]) -> NDArray[np.int64]:
+def pointers(group: NDArray[np.int32]) -> NDArray[np.int64]:
     """CSR pointers of an ascending list of group numbers, unused numbers skipped."""
     changes = np.flatnonzero(group[1:] != group[:-1]) + 1
     head = [0] if len(group) else []
     return np.concatenate([head, changes, [len(group)]]).astype(np.int64)
-
-
-def dense(group: NDArray[Any]) -> NDArray[np.int64]:
-    """Ascending group numbers renumbered without gaps."""
-    return np.cumsum(np.append(False, group[1:] != group[:-1])[: len(group)])

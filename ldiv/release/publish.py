@@ -93,7 +93,7 @@ def publish(
     if rows is None and not verdict.in_order:
         raise UnsafeReleaseError(f"{release.algorithm}: the published table is withheld, its rows are not in the order of the source")
     published = release.published[release.group]
-    codes, starred = data.codes, published < 0
+    codes, starred = data.narrow, published < 0
     if rows is not None:
         codes, starred = codes[rows], starred[rows]
     publication = Publication(

@@ -22,7 +22,7 @@ from ldiv.release.check import complete, eligible, truthful
 from ldiv.release.completion import completed
 from ldiv.release.decoding import changes_of
 from ldiv.release.facts import Phases, Proof, phases_of, proof_of
-from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, dense, pointers, sorted_entries
+from ldiv.release.form import STAR, Subdomain, checked_published, checked_subdomains, pointers, sorted_entries
 from ldiv.release.plot import Plot
 from ldiv.release.publication import Publication
 from ldiv.release.words import facts_of, summary_of
@@ -155,7 +155,7 @@ class Release:
         """
         if not isinstance(contingency, Contingency):
             raise InputError(f"contingency must be a Contingency, not {shown(contingency)}")
-        group = whole(group, "group", low=0, high=MOST_VALUES - 1, dtype=None, own=False)
+        group = whole(group, "group", low=0, high=MOST_VALUES - 1, dtype=np.int32, own=False)
         cell = given = whole(cell, "cell", low=0, high=len(contingency.count) - 1, dtype=np.int32, shape=(len(group),), own=False)
         count = whole(count, "count", low=0, high=MOST_ROWS, shape=(len(group),), own=False)
         if (rows := total(count)) > MOST_ROWS:
@@ -168,15 +168,12 @@ class Release:
         used = count > 0
         if not used.all():
             group, cell, count = group[used], cell[used], count[used]
-        group, cell, count = sorted_entries(group, cell, count)
+        group, cell, count = sorted_entries(np.asarray(group, dtype=np.int32), cell, count)
+        starts = pointers(group)
         if published is None:
-            starts = pointers(group)
-            group_of_cell = contingency.group_of_cell
-            published = _release.agreement(starts, group_of_cell[cell], contingency.codes)
+            published = _release.agreement(starts, cell, contingency.group_of_cell, contingency.codes)
         else:
-            numbers = group[np.append(True, group[1:] != group[:-1])[: len(group)]]
-            published = published[numbers]  # some may not be used
-        group = dense(group)
+            published = published[group[starts[:-1]]]  # some may not be used
         if not _release.strictly_ascending(published):
             most = max(len(s) for s in kinds)
             columns = [
@@ -185,8 +182,8 @@ class Release:
             ]
             rank, first, _ = rank_rows(columns, [s + 1 + most for s in contingency.sizes])
             published = published[first]
-            group, cell, count = sorted_entries(rank[group], cell, count)
-        starts = pointers(group)
+            group, cell, count = sorted_entries(np.repeat(rank, np.diff(starts)), cell, count)
+            starts = pointers(group)
         seal(published, starts)
         if cell is not given:  # made here
             seal(cell, count)
@@ -430,7 +427,7 @@ class Release:
         """
         data = self.contingency.data
         assert data is not None
-        changes = changes_of(self.contingency.domains, data.codes, self.published, self.subdomains, self.group, self.star, star_is_null)
+        changes = changes_of(self.contingency.domains, data.narrow, self.published, self.subdomains, self.group, self.star, star_is_null)
         return source.publish(changes, order, drop, [domain.name for domain in self.contingency.domains])
 
     def complete(self, how: str = "hotdeck", seed: int | None = None) -> Microdata:

@@ -184,7 +184,7 @@ def _use(release: Release, original: Microdata | None) -> dict[str, Any]:
         assert coarse is not None
         kept = 0
         for j, (before, after) in enumerate(zip(original.domains, coarse.domains, strict=True)):
-            pairs, rows = np.unique(np.stack([original.codes[:, j], coarse.codes[:, j]]), axis=1, return_inverse=True)
+            pairs, rows = np.unique(np.stack([original.narrow[:, j], coarse.narrow[:, j]]), axis=1, return_inverse=True)
             same = np.array([text_of(before.label(int(a))) == text_of(after.label(int(b))) for a, b in pairs.T], dtype=bool)
             kept += int((same[rows.ravel()] & visible[release.group, j]).sum()) if len(same) else 0
     return {"kl": kl_divergence(measured), "ncp": ncp(measured), "kept": kept / max(release.n * release.d, 1), "coarsened": original is not None}

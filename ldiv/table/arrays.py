@@ -5,6 +5,7 @@ And sums that do not wrap, whatever stands in the arrays.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from ldiv.arguments import shown
 from ldiv.errors import InputError
 
-__all__ = ["dot", "frozen", "seal", "total", "weighted_total", "whole"]
+__all__ = ["dot", "frozen", "narrowest", "seal", "total", "weighted_total", "whole"]
 
 
 def whole(
@@ -82,6 +83,12 @@ def frozen(array: NDArray[Any], dtype: Any = None, order: Literal["C", "F", "A"]
     return array
 
 
+def narrowest(sizes: Iterable[int]) -> np.dtype[Any]:
+    """The type in which rows keep codes of domains of these sizes: a byte or two where all fit, else int32."""
+    most = max(sizes, default=1)
+    return np.dtype(np.uint8 if most <= 1 << 8 else np.uint16 if most <= 1 << 16 else np.int32)
+
+
 def seal(*arrays: NDArray[Any]) -> None:
     """What this package has just made, nobody can write to any more."""
     for array in arrays:
@@ -90,6 +97,8 @@ def seal(*arrays: NDArray[Any]) -> None:
 
 def total(count: NDArray[np.int64]) -> int:
     """The sum of at most 2**31 numbers of at least 0, exactly."""
+    if int(count.max(initial=0)) * len(count) < 1 << 62:
+        return int(count.sum())
     return (int((count >> 32).sum()) << 32) + int((count & 0xFFFFFFFF).sum())
 
 

@@ -153,10 +153,12 @@ class Contingency:
         """What a star costs in each QI attribute, shape (d,)."""
         return np.array([domain.weight for domain in self.domains], dtype=np.int64)
 
-    @property
+    @cached_property
     def histogram(self) -> Counts:
         """Rows of each SA value, shape (m,)."""
-        return _cells.tally(self.sensitive, self.m, self.count)
+        rows = _cells.tally(self.sensitive, self.m, self.count)
+        seal(rows)
+        return rows
 
     @classmethod
     def from_microdata(cls, data: Rows) -> Contingency:
@@ -165,12 +167,13 @@ class Contingency:
         if whole > 1 << 64:
             return cls._from_many_columns(data)
         key: NDArray[Any] = np.empty(data.n, dtype=np.uint32 if whole <= 1 << 32 else np.uint64)
-        _keys.pack(data.codes, data.sensitive, digits, key)
+        _keys.pack(data.narrow, data.sensitive, digits, key)
         if direct and data.n < 1 << 32:
             distinct, count = _keys.count_direct(key, whole)
         else:
             key.sort()
-            distinct, count = _keys.count_sorted(key)
+            count = _keys.count_sorted(key)
+            distinct = key[: len(count)].copy()
         del key
         codes, indptr, sensitive = _keys.unpack(distinct, digits)
         return cls._made(codes, indptr, sensitive, count, data.domains, data.sensitive_domain, data)
@@ -180,7 +183,7 @@ class Contingency:
         """The cells where a row's key does not fit 64 bits."""
         cell_of_row, first, boundary = _rank_cells(data)
         return cls._made(
-            np.ascontiguousarray(data.codes[first[boundary[:-1]]]),
+            np.ascontiguousarray(data.narrow[first[boundary[:-1]]], dtype=np.int32),
             boundary,
             data.sensitive[first],
             _cells.tally(cell_of_row, len(first)),
@@ -308,5 +311,5 @@ def _digits(sizes: list[int], n: int) -> tuple[NDArray[np.uint64], bool, int]:
 
 
 def _rank_cells(data: Rows) -> tuple[Index, Index, Counts]:
-    columns = [*(data.codes[:, j] for j in range(data.d)), data.sensitive]
+    columns = [*(data.narrow[:, j] for j in range(data.d)), data.sensitive]
     return rank_rows(columns, [*(x.size for x in data.domains), data.m], split=True)

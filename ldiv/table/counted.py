@@ -46,13 +46,13 @@ class Counted(Microdata):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rows = whole(self.rows, "rows", low=1, high=MOST_ROWS, shape=(len(self.codes),))
+        rows = whole(self.rows, "rows", low=1, high=MOST_ROWS, shape=(len(self.narrow),))
         if (together := total(rows)) > MOST_ROWS:
             raise InputError(f"a table may have at most 2**62 rows, not {together:,}")
         self.__dict__["rows"] = rows
 
     def rows_by_value(self, attribute: int) -> NDArray[np.int64]:
-        return tally(np.ascontiguousarray(self.codes[:, attribute]), self.domains[attribute].size, self.rows)
+        return tally(np.ascontiguousarray(self.narrow[:, attribute], dtype=np.int32), self.domains[attribute].size, self.rows)
 
     @cached_property
     def _kinds(self) -> Contingency:
@@ -95,4 +95,4 @@ class Counted(Microdata):
                         f'{absent:,} missing values in {what}: remove those rows, or pass missing={{"{role}": "value"}} to treat missing as a value'
                     )
         plain = Microdata.from_frame(source, qi, sensitive, domains=domains, missing=missing, keep=False)
-        return cls(plain.codes, plain.sensitive, plain.domains, plain.sensitive_domain, None, rows)
+        return cls(plain.narrow, plain.sensitive, plain.domains, plain.sensitive_domain, None, rows)

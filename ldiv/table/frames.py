@@ -30,10 +30,10 @@ __all__ = ["Change", "Source", "named", "open_frame", "refuse_doubled"]
 class Change:
     """What happens to a column: -1 in `text` keeps a row's cell, k >= 0 replaces it by ``texts[k]``.
 
-    `codes` are the column's codes as it was encoded: cells with equal codes are published alike, so that each value is turned into text once.
+    `codes` are the column's codes as it was encoded, of any width: cells with equal codes are published alike, so that each value is turned into text once.
     """
 
-    codes: NDArray[np.int32]
+    codes: NDArray[Any]
     text: NDArray[np.int32]
     texts: list[str | None]
 
@@ -143,7 +143,7 @@ class Source:
         """
         raise NotImplementedError
 
-    def texts(self, name: Any, codes: NDArray[np.int32]) -> list[str | None]:
+    def texts(self, name: Any, codes: NDArray[Any]) -> list[str | None]:
         """How each value of a column is published as text, by code; None for a missing one."""
         size = int(codes.max(initial=-1)) + 1
         first = np.zeros(size, dtype=np.int64)
@@ -374,7 +374,7 @@ class Table(Source):
         first[change.codes] = np.arange(self.rows)
         if change.nulls:
             absent = series.is_null().to_numpy().astype(bool)[first] if len(first) else np.zeros(0, bool)
-            place = np.where((change.text < 0) & ~absent[change.codes], change.codes, -1)
+            place = np.where((change.text < 0) & ~absent[change.codes], change.codes, np.int32(-1))
             return self.backend.gather(native, first, place)
         words = [*self.texts_of_rows(name, first), *change.texts]
         place = np.where(change.text < 0, change.codes, len(first) + change.text)

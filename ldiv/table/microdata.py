@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ldiv.arguments import MOST_VALUES, hint, shown
 from ldiv.errors import InputError
 from ldiv.table import frames
-from ldiv.table.arrays import seal, whole
+from ldiv.table.arrays import frozen, narrowest, seal, whole
 from ldiv.table.coarsening import hierarchy_over
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import NO_SENSITIVE, Domain
@@ -37,7 +37,9 @@ class Microdata:
     Attributes
     ----------
     codes : ndarray of int32, shape (n, d), Fortran order
-        QI codes, column by column in memory.
+        QI codes, column by column in memory; made of `narrow` when first asked for.
+    narrow : ndarray of uint8, uint16 or int32, shape (n, d), Fortran order
+        The same codes as they are kept: a byte or two each where all domains fit. Mind that sums and differences of such numbers wrap.
     sensitive : ndarray of int32, shape (n,)
         SA codes.
     domains : tuple of Domain, length d
@@ -64,23 +66,32 @@ class Microdata:
         if not domains or not all(isinstance(x, Domain) for x in domains) or not isinstance(target, Domain):
             raise InputError(f"domains must be a sequence of Domain and sensitive_domain a Domain, not {shown(self.domains)} and {shown(target)}")
         target.as_sensitive()
-        codes = whole(self.codes, "codes", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(None, len(domains)), order="F")
+        codes = whole(self.narrow, "codes", low=0, high=MOST_VALUES - 1, dtype=None, shape=(None, len(domains)), order="F", own=False)
         if len(codes) > MOST_VALUES:
             raise InputError(f"a table may have at most {MOST_VALUES:,} rows, not {len(codes):,}: count them into a Contingency")
         sensitive = whole(self.sensitive, "sensitive", low=0, high=MOST_VALUES - 1, dtype=np.int32, shape=(len(codes),))
         for column, domain in [*zip(codes.T, domains, strict=True), (sensitive, target)]:
             _checked(column, domain)
-        self.__dict__.update(codes=codes, sensitive=sensitive, domains=domains)
+        self.__dict__.update(narrow=frozen(codes, narrowest(x.size for x in domains), "F"), sensitive=sensitive, domains=domains)
+
+    @property
+    def narrow(self) -> NDArray[Any]:
+        """QI codes as they are kept, shape (n, d): see above."""
+        found: NDArray[Any] = self.__dict__["narrow"]
+        return found
 
     @property
     def n(self) -> int:
         """Rows."""
-        return int(self.codes.shape[0])
+        return int(self.narrow.shape[0])
 
     @property
     def d(self) -> int:
         """QI attributes."""
-        return int(self.codes.shape[1])
+        return int(self.narrow.shape[1])
+
+    def _with(self, **changes: Any) -> Microdata:
+        return replace(self, **{"codes": self.narrow, **changes})
 
     @property
     def m(self) -> int:
@@ -126,7 +137,7 @@ class Microdata:
             picked.append(int(a) if position else names.index(a))  # type: ignore[arg-type]
         if not picked or len(set(picked)) < len(picked):
             raise InputError(f"project: name at least one quasi-identifier, each at most once, not {shown(attributes)}")
-        return replace(self, codes=np.asfortranarray(self.codes[:, picked]), domains=tuple(self.domains[j] for j in picked))
+        return replace(self, codes=np.asfortranarray(self.narrow[:, picked]), domains=tuple(self.domains[j] for j in picked))
 
     def weighted(self, weights: Mapping[str, int]) -> Microdata:
         """The same table where a star in the named attributes costs more than 1.
@@ -140,11 +151,11 @@ class Microdata:
             if name not in self.names:
                 raise InputError(f"weights: {name!r} is not a quasi-identifier; there are: {', '.join(map(repr, self.names))}")
         domains = tuple(replace(x, weight=weights.get(x.name, x.weight)) for x in self.domains)
-        return replace(self, domains=domains)
+        return self._with(domains=domains)
 
     def with_sensitive(self, sensitive: NDArray[np.int32], domain: Domain) -> Microdata:
         """The same rows with another sensitive attribute."""
-        return replace(self, sensitive=sensitive, sensitive_domain=domain)
+        return self._with(sensitive=sensitive, sensitive_domain=domain)
 
     def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
         """The same table with a taxonomy for each QI attribute that has a hierarchy, given as :func:`ldiv.anonymize` takes them."""
@@ -155,15 +166,15 @@ class Microdata:
             return replace(x, taxonomy=tree.taxonomy(labels, x.name))
 
         domains = tuple(grown(j, x) if x.name in hierarchies else x for j, x in enumerate(self.domains))
-        return replace(self, domains=domains)
+        return self._with(domains=domains)
 
     def rows_by_value(self, attribute: int) -> NDArray[np.int64]:
         """How many rows have each value of a QI attribute."""
-        return np.bincount(self.codes[:, attribute], minlength=self.domains[attribute].size)
+        return np.bincount(self.narrow[:, attribute], minlength=self.domains[attribute].size)
 
     def head(self, n: int) -> Microdata:
         """The first n rows, with the same domains."""
-        return Microdata(np.asfortranarray(self.codes[:n]), self.sensitive[:n], self.domains, self.sensitive_domain, None)
+        return Microdata(np.asfortranarray(self.narrow[:n]), self.sensitive[:n], self.domains, self.sensitive_domain, None)
 
     @classmethod
     def from_codes(
@@ -235,7 +246,7 @@ class Microdata:
             raise InputError(f"{len(domains)} domains for {d} attributes")
         if sensitive_domain is None:
             sensitive_domain = Domain(sensitive_name, _seen_size(target, sensitive_name))
-        packed = np.empty((n, d), dtype=np.int32, order="F")
+        packed = np.empty((n, d), dtype=narrowest(x.size for x in domains), order="F")
         for j, domain in enumerate(domains):
             packed[:, j] = _checked(array[:, j], domain)
         sensitive = np.array(_checked(target, sensitive_domain), dtype=np.int32)
@@ -301,11 +312,14 @@ class Microdata:
         source = frames.open_frame(frame)
         qi = frames.named(qi, source.columns, "qi")
         _check_columns(source, qi, sensitive, declared)
-        packed = np.empty((source.rows, len(qi)), dtype=np.int32, order="F")
-        found = []
-        for j, name in enumerate(qi):
-            packed[:, j], domain = _encode(source, name, policy["qi"], "qi", declared.get(name))
+        columns, found = [], []
+        for name in qi:
+            column, domain = _encode(source, name, policy["qi"], "qi", declared.get(name))
+            columns.append(column.astype(narrowest([domain.size]), copy=False))
             found.append(domain)
+        packed = np.empty((source.rows, len(qi)), dtype=narrowest(x.size for x in found), order="F")
+        for j in range(len(qi)):
+            packed[:, j], columns[j] = columns[j], columns[j][:0]
         target, sensitive_domain = np.zeros(source.rows, dtype=np.int32), NO_SENSITIVE
         if sensitive is not None:
             target, sensitive_domain = _encode(source, sensitive, policy["sensitive"], "sensitive", declared.get(sensitive))
@@ -325,6 +339,20 @@ class Microdata:
         if sensitive not in source.columns:
             raise source.lacks(sensitive)
         return _encode(source, sensitive, "error" if role == "unit" else missing_policy(missing)["sensitive"], role, None)
+
+
+def _codes(data: Microdata) -> NDArray[np.int32]:
+    wide: NDArray[np.int32] | None = data.__dict__.get("_wide")
+    if wide is None:
+        wide = data.__dict__["_wide"] = frozen(data.narrow, np.dtype(np.int32), "F")
+    return wide
+
+
+def _keep(data: Microdata, codes: Any) -> None:
+    data.__dict__["narrow"] = codes
+
+
+setattr(Microdata, "codes", property(_codes, _keep, doc="QI codes, int32, shape (n, d)."))  # noqa: B010 - a field whose array is made when asked for
 
 
 def _seen_size(codes: NDArray[Any], name: str) -> int:

@@ -21,12 +21,12 @@ Index = NDArray[np.int32]
 DIRECT_SPAN = 1 << 20
 
 
-def rank_rows(columns: Sequence[Codes], sizes: Sequence[int], *, shift: int = 0, split: bool = False) -> tuple[Index, Index, Counts]:
+def rank_rows(columns: Sequence[NDArray[Any]], sizes: Sequence[int], *, shift: int = 0, split: bool = False) -> tuple[Index, Index, Counts]:
     """Rank the distinct tuples of several code columns, lexicographically.
 
     Parameters
     ----------
-    columns : sequence of int32 arrays, shape (n,)
+    columns : sequence of int arrays, shape (n,)
     sizes : sequence of int
         Codes of column j lie in ``-shift .. sizes[j] - 1``.
     shift : int
@@ -59,7 +59,7 @@ def rank_rows(columns: Sequence[Codes], sizes: Sequence[int], *, shift: int = 0,
         if span * size >= 1 << 63:
             rank, distinct = _rank(key, span, limit)
             key, span = rank.astype(np.uint64), max(len(distinct), 1)
-        _keys.append_column(key, np.ascontiguousarray(column), size, shift)
+        _keys.append_column(key, np.ascontiguousarray(column, dtype=np.int32), size, shift)
         span *= size
     rank, distinct = _rank(key, span, limit)
     del key

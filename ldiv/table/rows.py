@@ -20,6 +20,9 @@ class Rows(Protocol):
     def codes(self) -> NDArray[np.int32]: ...
 
     @property
+    def narrow(self) -> NDArray[Any]: ...
+
+    @property
     def sensitive(self) -> NDArray[np.int32]: ...
 
     @property

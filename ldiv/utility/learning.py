@@ -173,7 +173,7 @@ def propensity(table: Microdata, other: Microdata, *, seed: int | None = None, l
     sklearn = _sklearn()
     if [x.size for x in table.domains] != [x.size for x in other.domains] or table.m != other.m:
         raise InputError("propensity compares tables of equal domains")
-    rows = np.vstack([np.column_stack([x.codes, x.sensitive]) for x in (table, other)])
+    rows = np.vstack([np.column_stack([x.narrow, x.sensitive]) for x in (table, other)])
     label = np.repeat([0, 1], [table.n, other.n])
     random = np.random.default_rng(SEED.check(seed))
     state = int(random.integers(1 << 31))
@@ -218,7 +218,7 @@ def _column(release: Release, codes: NDArray[np.int32], j: int, number: bool, un
 
 def _encoded(data: Rows) -> NDArray[np.float64]:
     parts = []
-    for column, domain in zip(data.codes.T, data.domains, strict=True):
+    for column, domain in zip(data.narrow.T, data.domains, strict=True):
         if domain.ordered:
             parts.append(column[:, None] / max(domain.size - 1, 1))
         else:

@@ -1,6 +1,6 @@
 """Tuples of codes as keys: packing, counting and ranking them, and taking them apart."""
 
-from ldiv._kernels.types cimport code_t, count_t, index_t, row_t, uint32_t, uint64_t
+from ldiv._kernels.types cimport code_t, count_t, index_t, row_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 import numpy as np
 
@@ -12,7 +12,13 @@ ctypedef fused packed_t:
     uint64_t
 
 
-def pack(const code_t[::1, :] codes not None, const code_t[::1] sensitive not None, const uint64_t[::1] radix not None,
+ctypedef fused narrow_t:        # the codes of a table's rows, as narrow as its domains allow
+    uint8_t
+    uint16_t
+    code_t
+
+
+def pack(const narrow_t[::1, :] codes not None, const code_t[::1] sensitive not None, const uint64_t[::1] radix not None,
          packed_t[::1] key not None) -> None:
     """The mixed-radix key of every row, the sensitive code last; the caller vouches that the product of radices fits the key.
 
@@ -84,24 +90,25 @@ def count_direct(const packed_t[::1] key not None, uint64_t span):
     return distinct_, count_
 
 
-def count_sorted(const packed_t[::1] key not None):
-    """Distinct keys of an ascending list, and how often each occurs."""
+def count_sorted(packed_t[::1] key not None):
+    """How often each distinct key of an ascending list occurs; the distinct keys take the first places of the list."""
     cdef row_t n = key.shape[0], i, found = 0
+    cdef packed_t last = 0
     with nogil:
         for i in range(n):
             found += i == 0 or key[i] != key[i - 1]
-    distinct_, count_ = np.empty(found, dtype=np.uint64), np.empty(found, dtype=np.int64)
-    cdef uint64_t[::1] distinct = distinct_
+    count_ = np.empty(found, dtype=np.int64)
     cdef count_t[::1] count = count_
     with nogil:
         found = -1
         for i in range(n):
-            if i == 0 or key[i] != key[i - 1]:
+            if i == 0 or key[i] != last:
+                last = key[i]
                 found += 1
-                distinct[found] = key[i]
+                key[found] = last
                 count[found] = 0
             count[found] += 1
-    return distinct_, count_
+    return count_
 
 
 cdef inline uint64_t digit(uint64_t* rest, uint64_t radix) noexcept nogil:
@@ -129,33 +136,38 @@ cdef extern from *:
     int popcount(uint64_t x) noexcept nogil
 
 
-def unpack(const uint64_t[::1] distinct not None, const uint64_t[::1] radix not None):
+def unpack(const packed_t[::1] distinct not None, const uint64_t[::1] radix not None):
     """Ascending distinct keys back to cells: (codes of each group (s, d), indptr over groups, sensitive code of each cell)."""
     cdef row_t cells = distinct.shape[0], i, groups = 0
     cdef Py_ssize_t d = radix.shape[0] - 1, j
     cdef uint64_t last = 0, rest
     sensitive_ = np.empty(cells, dtype=np.int32)
-    start_ = np.empty(cells + 1, dtype=np.int64)
     cdef code_t[::1] sensitive = sensitive_
-    cdef row_t[::1] start = start_
     with nogil:
         for i in range(cells):
             rest = distinct[i]
             sensitive[i] = <code_t>digit(&rest, radix[d])
+            groups += i == 0 or rest != last
+            last = rest
+    codes_, start_ = np.empty((groups, d), dtype=np.int32), np.empty(groups + 1, dtype=np.int64)
+    cdef code_t[:, ::1] codes = codes_
+    cdef row_t[::1] start = start_
+    with nogil:
+        groups = 0
+        for i in range(cells):
+            rest = distinct[i]
+            digit(&rest, radix[d])
             if i == 0 or rest != last:
                 start[groups] = i
                 groups += 1
                 last = rest
         start[groups] = cells
-    codes_ = np.empty((groups, d), dtype=np.int32)
-    cdef code_t[:, ::1] codes = codes_
-    with nogil:
         for i in range(groups):
             rest = distinct[start[i]]
             digit(&rest, radix[d])
             for j in range(d - 1, -1, -1):
                 codes[i, j] = <code_t>digit(&rest, radix[j])
-    return codes_, start_[:groups + 1].copy(), sensitive_
+    return codes_, start_, sensitive_
 
 
 def append_column(packed_t[::1] key not None, const code_t[::1] column not None, uint64_t size, code_t shift) -> None:

@@ -1,5 +1,5 @@
 # The integer types of every kernel. No bare int anywhere else.
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef int32_t code_t      # the code of a QI or SA value; -1 a star
 ctypedef int64_t count_t     # a number of rows
