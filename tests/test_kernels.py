@@ -94,6 +94,32 @@ def test_cells_by_table_by_sort_and_by_rank_are_the_same(sizes):
         assert np.array_equal(indptr, part.indptr) and np.array_equal(count, part.count) and np.array_equal(sensitive, part.sensitive)
 
 
+@pytest.mark.parametrize(("most", "kept"), [(2, "uint8"), (256, "uint8"), (257, "uint16"), (65_536, "uint16"), (65_537, "int32")])
+def test_rows_keep_codes_as_narrow_as_domains_allow(most, kept):
+    """The same cells, release and published table whatever the width; at the door codes are int32, in which sums and differences do not wrap."""
+    rng = np.random.default_rng(most)
+    column = np.concatenate([[0, most - 1], rng.choice([0, 1, most // 2, most - 1], 118)])
+    codes, sensitive = np.column_stack([column, np.arange(120) % 3]), np.arange(120) % 4
+    data = ldiv.Microdata.from_codes(codes, sensitive, [most, 3])
+    assert data.narrow.dtype == kept and data.codes.dtype == np.int32 and not data.narrow.flags.writeable and not data.codes.flags.writeable
+    assert np.array_equal(data.codes, codes) and np.array_equal(data.narrow, codes)
+    assert data.project([1]).narrow.dtype == np.uint8 and data.head(3).codes.tolist() == codes[:3].tolist()
+    again = ldiv.Microdata(codes=np.asfortranarray(codes), sensitive=sensitive, domains=data.domains, sensitive_domain=data.sensitive_domain)
+    assert again.narrow.dtype == kept and np.array_equal(again.codes, codes)
+    wide = ldiv.Microdata.from_codes(codes, sensitive, [1 << 20, 3])
+    assert np.array_equal(ldiv.solve(data, 2, algorithm="tp").published, ldiv.solve(wide, 2, algorithm="tp").published)
+    assert ldiv.solve(data, 2, algorithm="cascade").stars == ldiv.solve(wide, 2, algorithm="cascade").stars
+    with pytest.raises(ldiv.InputError, match="outside its domain"):
+        ldiv.Microdata.from_codes(codes, sensitive, [most - 1, 3])
+    table = {"a": column, "b": codes[:, 1], "s": sensitive}
+    for star in ("*", None):
+        release = ldiv.anonymize(
+            table, ["a", "b"], "s", 2, domains={"a": range(most)} if most > 2 else None, star=star, algorithm="tp", order="random"
+        )
+        assert release.contingency.data.narrow.dtype == kept
+        assert ldiv.verify(table, release.frame, ["a", "b"], "s", 2, star=star)
+
+
 @given(st.lists(st.integers(0, 40), max_size=60), st.sampled_from([41, 2**40, 2**62]))
 def test_ascending_is_a_stable_argsort(keys, span):
     key = np.array(keys, dtype=np.int64) * (span // 41)

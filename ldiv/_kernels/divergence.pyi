@@ -4,7 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 def spread_pattern(
-    cell_key: NDArray[np.uint64], mask: int, entry_key: NDArray[np.uint64], entry_count: NDArray[np.int64], share: float, out: NDArray[np.float64]
+    point_key: NDArray[np.uint64],
+    indptr: NDArray[np.int64],
+    sensitive: NDArray[np.int32],
+    mask: int,
+    groups: NDArray[np.int32],
+    group_key: NDArray[np.uint64],
+    held_indptr: NDArray[np.int64],
+    held_sensitive: NDArray[np.int32],
+    held: NDArray[np.int64],
+    share: float,
+    out: NDArray[np.float64],
 ) -> None: ...
 def spread_boxes(
     codes: NDArray[np.int32],

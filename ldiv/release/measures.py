@@ -32,8 +32,8 @@ def kl_divergence(release: Release) -> float:
 
     Notes
     -----
-    Groups of values and stars are taken together by which attributes are starred: with C cells and P such patterns the time is
-    O(P * C) hash probes. Groups with sub-domains are found for each point by intersecting d bit sets over the G of them,
+    Groups of values and stars are taken together by which attributes are starred: with s groups of equal rows and P such patterns the time is
+    O(P * s) hash probes. Groups with sub-domains are found for each point by intersecting d bit sets over the G of them,
     O(s * d * G / 64) plus what is found. Space O(C + domain values * G / 8 bytes).
 
     References
@@ -62,33 +62,33 @@ def kl_divergence(release: Release) -> float:
 
 def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[np.float64]) -> None:
     c = release.contingency
-    entry, member = release.entries_of(groups)
-    kinds, kind_of_group = _kinds(release.published[groups] == -1)
-    kind = kind_of_group[member]
-    order = argsort_keys(kind, len(kinds))
+    kinds, kind = _kinds(release.published[groups] == -1)
+    order = argsort_keys(kind, len(kinds)).astype(np.int32)
     bounds = np.searchsorted(kind[order], np.arange(len(kinds) + 1))
-    entry_sensitive, entry_count = c.sensitive[release.cell], release.count
-    chosen_entry = entry[order]
-    bits = [max(1, (size - 1).bit_length()) for size in [*c.sizes, c.m]]
+    held = _held(release, groups)
+    bits = [max(1, (size - 1).bit_length()) for size in c.sizes]
     packed = sum(bits) <= 64
-    known = np.maximum(release.published, 0)
+    known = np.maximum(release.published[groups], 0)
     if packed:
-        cell_key = _pack(c.codes, c.indptr, c.sensitive, bits)
-        entry_key = _pack(known, release.indptr, entry_sensitive, bits)
+        point_key, group_key = _pack(c.codes, bits), _pack(known, bits)
     for k, stars in enumerate(kinds):
         volume = float(np.prod([float(size) for size, star in zip(c.sizes, stars, strict=True) if star]))
-        chosen = chosen_entry[bounds[k] : bounds[k + 1]]
-        if packed:
-            keys, own, mask = cell_key, entry_key[chosen], _mask(stars, bits)
-        else:  # no room for all bits: rank the tuples of the kept attributes
+        chosen, mask = order[bounds[k] : bounds[k + 1]], _mask(stars, bits)
+        if not packed:  # no room for all bits: rank the tuples of the kept attributes
             kept = np.flatnonzero(~stars)
-            rows = groups[member[order[bounds[k] : bounds[k + 1]]]]
-            columns = [np.concatenate([c.codes[c.group_of_cell, j], known[rows, j]]) for j in kept]
-            columns.append(np.concatenate([c.sensitive, entry_sensitive[chosen]]))
-            rank, _, _ = rank_rows(columns, [*(c.sizes[j] for j in kept), c.m])
-            both = rank.astype(np.uint64)
-            keys, own, mask = both[: len(c.count)], both[len(c.count) :], 2**64 - 1
-        _divergence.spread_pattern(keys, mask, own, entry_count[chosen], 1.0 / volume, mass)
+            columns = [np.concatenate([c.codes[:, j], known[chosen, j]]) for j in kept]
+            rank = rank_rows(columns, [c.sizes[j] for j in kept])[0] if len(kept) else np.zeros(c.groups + len(chosen), dtype=np.int32)
+            point_key, group_key, mask = rank[: c.groups].astype(np.uint64), np.zeros(len(groups), dtype=np.uint64), 2**64 - 1
+            group_key[chosen] = rank[c.groups :]
+        _divergence.spread_pattern(point_key, c.indptr, c.sensitive, mask, chosen, group_key, *held, 1.0 / volume, mass)
+
+
+def _held(release: Release, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """What groups hold, in CSR over them: SA values, ascending, and rows of each."""
+    c = release.contingency
+    entry, member = release.entries_of(groups)
+    rank, first, bounds = rank_rows([member, c.sensitive[release.cell[entry]]], [len(groups), c.m], split=True)
+    return bounds, c.sensitive[release.cell[entry[first]]], _cells.tally(rank, len(first), release.count[entry])
 
 
 def _kinds(starred: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -100,24 +100,23 @@ def _kinds(starred: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.in
     return starred[first], kind.ravel()
 
 
-def _pack(codes: NDArray[np.int32], indptr: NDArray[np.int64], sensitive: NDArray[np.int32], bits: list[int]) -> NDArray[np.uint64]:
+def _pack(codes: NDArray[np.int32], bits: list[int]) -> NDArray[np.uint64]:
     """Codes side by side in one word, an attribute a bit field: a pattern is then a mask."""
-    key = np.empty(len(sensitive), dtype=np.uint64)
-    radix = np.array([1 << width for width in bits], dtype=np.uint64)
-    _keys.pack_cells(codes, np.arange(codes.shape[1], dtype=np.int32), indptr, sensitive, radix, key)
+    key = np.zeros(len(codes), dtype=np.uint64)
+    for j, width in enumerate(bits):
+        _keys.append_column(key, np.ascontiguousarray(codes[:, j]), 1 << width, 0)
     return key
 
 
 def _mask(stars: NDArray[np.bool_], bits: list[int]) -> int:
     mask = 0
-    for width, star in zip(bits, [*stars, False], strict=True):
+    for width, star in zip(bits, stars, strict=True):
         mask = mask << width | (0 if star else (1 << width) - 1)
     return mask
 
 
 def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.float64]) -> None:
     c = release.contingency
-    entry, member = release.entries_of(groups)
     published = release.published[groups]
     seen, numbers = zip(*(np.unique(column, return_inverse=True) for column in c.codes.T), strict=True)  # nothing grows with a domain
     offset = np.cumsum([0, *map(len, seen)]).astype(np.int64)
@@ -131,18 +130,17 @@ def _add_boxes(release: Release, groups: NDArray[np.integer], mass: NDArray[np.f
             bits = np.zeros(inside.shape[1] * 64, dtype=bool)
             bits[boxes] = True
             inside[offset[j] + codes] |= np.packbits(bits, bitorder="little").view("<u8")
-    # A box holds many cells of few SA values: add them up before they are spread over the points.
-    rank, first, bounds = rank_rows([member.astype(np.int32), c.sensitive[release.cell[entry]]], [len(groups), c.m], split=True)
-    held = _cells.tally(rank, len(first), release.count[entry])
+    held_indptr, held_sensitive, held = _held(release, groups)  # a box holds many cells of few SA values
+    member = np.repeat(np.arange(len(groups)), np.diff(held_indptr))
     _divergence.spread_boxes(
         np.stack(numbers, axis=1).astype(np.int32),
         c.indptr,
         c.sensitive,
         inside,
         offset,
-        bounds,
-        c.sensitive[release.cell[entry[first]]],
-        held / volume[member[first]],
+        held_indptr,
+        held_sensitive,
+        held / volume[member],
         c.m,
         mass,
     )

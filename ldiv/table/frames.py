@@ -98,6 +98,11 @@ def refuse_doubled(frame: Any) -> None:
         raise InputError(f"column name {doubled[0]!r} stands twice in the table: rename one of them")
 
 
+def span_of(codes: NDArray[Any]) -> int:
+    """One more than the largest code, of whatever width; 0 where there is none."""
+    return int(codes.max()) + 1 if len(codes) else 0
+
+
 class Source:
     """A table that can encode its columns and write a published copy of itself."""
 
@@ -145,8 +150,7 @@ class Source:
 
     def texts(self, name: Any, codes: NDArray[Any]) -> list[str | None]:
         """How each value of a column is published as text, by code; None for a missing one."""
-        size = int(codes.max(initial=-1)) + 1
-        first = np.zeros(size, dtype=np.int64)
+        first = np.zeros(span_of(codes), dtype=np.int64)
         first[codes] = np.arange(self.rows)  # some row of each value
         return self.texts_of_rows(name, first)
 
@@ -370,7 +374,7 @@ class Table(Source):
         native = series.to_native()
         if change is None:
             return self.backend.clean(self.backend.one_zero(native) if qi else native)
-        first = np.zeros(int(change.codes.max(initial=-1)) + 1, dtype=np.int64)
+        first = np.zeros(span_of(change.codes), dtype=np.int64)
         first[change.codes] = np.arange(self.rows)
         if change.nulls:
             absent = series.is_null().to_numpy().astype(bool)[first] if len(first) else np.zeros(0, bool)

@@ -9,46 +9,65 @@ cdef inline uint64_t mix(uint64_t k) noexcept nogil:
     return (k ^ (k >> 32)) * <uint64_t>0x9E3779B97F4A7C15
 
 
-def spread_pattern(const key_t[::1] cell_key not None, key_t mask, const key_t[::1] entry_key not None,
-                   const count_t[::1] entry_count not None, double share, double[::1] out not None) -> None:
-    """Add `share` times the entries' count to every cell whose key agrees with theirs under the mask.
+def spread_pattern(const key_t[::1] point_key not None, const row_t[::1] indptr not None, const code_t[::1] sensitive not None,
+                   key_t mask, const index_t[::1] groups not None, const key_t[::1] group_key not None,
+                   const row_t[::1] held_indptr not None, const code_t[::1] held_sensitive not None,
+                   const count_t[::1] held not None, double share, double[::1] out not None) -> None:
+    """Add `share` times what a published group holds of its SA value to every cell whose point agrees with the group under the mask.
 
-    The entries are all that is published with one set of starred attributes; share is 1 over the volume of the starred domains.
-    One hash table of the entries, probed by every cell: O(entries + cells). A bit for an eighth of a slot says first whether there can be
-    anything: most cells agree with nothing published in most patterns, and the bits stay in the nearest cache.
+    `groups` are all that publish one set of starred attributes, so no two have the same key; share is 1 over the volume of the starred domains. The SA
+    values of a group ascend. One hash table of the groups, probed by every point: O(groups + points), and a search for each cell of a point that
+    is found. A bit for an eighth of a slot says first whether there can be anything: most points agree with nothing published in most patterns.
     """
-    cdef row_t entries = entry_key.shape[0], i
+    cdef row_t many = groups.shape[0], i, s, low, high, middle, end
     cdef int bits = 4
-    while (<row_t>1 << bits) < 2 * entries:
+    while (<row_t>1 << bits) < 2 * many:
         bits += 1
     cdef uint64_t slots = <uint64_t>1 << bits, last = slots - 1, at
     cdef int shift = 64 - bits
     cdef key_t[::1] key = np.empty(slots, dtype=np.uint64)
-    cdef double[::1] total = np.zeros(slots, dtype=np.float64)      # 0: an empty slot; entries have count > 0
+    cdef index_t[::1] number = np.full(slots, -1, dtype=np.int32)
     cdef uint64_t[::1] taken = np.zeros((slots + 7) >> 3, dtype=np.uint64)
     cdef uint64_t fine
     cdef key_t k
+    cdef index_t g
+    cdef code_t v
     with nogil:
-        for i in range(entries):
-            k = entry_key[i] & mask
+        for i in range(many):
+            k = group_key[groups[i]] & mask
             fine = mix(k) >> (shift - 3)
             taken[fine >> 6] |= <uint64_t>1 << (fine & 63)
             at = fine >> 3
-            while total[at] != 0 and key[at] != k:
+            while number[at] >= 0:
                 at = (at + 1) & last
             key[at] = k
-            total[at] += entry_count[i]
-        for i in range(cell_key.shape[0]):
-            k = cell_key[i] & mask
+            number[at] = groups[i]
+        for s in range(point_key.shape[0]):
+            k = point_key[s] & mask
             fine = mix(k) >> (shift - 3)
             if not taken[fine >> 6] >> (fine & 63) & 1:
                 continue
             at = fine >> 3
-            while total[at] != 0:
-                if key[at] == k:
-                    out[i] += share * total[at]
-                    break
+            while number[at] >= 0 and key[at] != k:
                 at = (at + 1) & last
+            g = number[at]
+            if g < 0:
+                continue
+            low = held_indptr[g]
+            end = held_indptr[g + 1]
+            for i in range(indptr[s], indptr[s + 1]):
+                v = sensitive[i]
+                high = end
+                while low < high:
+                    middle = (low + high) >> 1
+                    if held_sensitive[middle] < v:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low == end:
+                    break
+                if held_sensitive[low] == v:
+                    out[i] += share * held[low]
 
 
 def spread_boxes(const code_t[:, ::1] codes not None, const row_t[::1] indptr not None, const code_t[::1] sensitive not None,
