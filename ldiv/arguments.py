@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
@@ -37,6 +38,7 @@ __all__ = [
     "GAP",
     "THREADS",
     "TIME_LIMIT",
+    "USUAL_THREADS",
     "WEIGHT",
     "Argument",
     "Call",
@@ -284,6 +286,7 @@ SIZE = Whole("size", least=1, most=MOST_VALUES)
 WEIGHT = Whole("weight", least=1, most=10_000)
 SEED = Whole("seed", optional=True)
 THREADS = Whole("threads", optional=True, least=1, most=1024)
+USUAL_THREADS = min(2, os.cpu_count() or 1)  # where none are asked for
 TIME_LIMIT = Number("time_limit", optional=True, open_below=True)
 GAP = Number("gap", optional=True, least=1)
 EFFORT = Choice("effort", of=("fast", "default", "best"), instead=Plan)

@@ -13,6 +13,7 @@ def spread_pattern(
     held_indptr: NDArray[np.int64],
     held_sensitive: NDArray[np.int32],
     held: NDArray[np.int64],
+    m: int,
     share: float,
     out: NDArray[np.float64],
 ) -> None: ...

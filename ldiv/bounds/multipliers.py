@@ -5,7 +5,6 @@ A group's pillar pays its partners: docs/near-optimal.md has the derivation.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 import ldiv._kernels.cells as _cells
 import ldiv._kernels.multipliers as _multipliers
 from ldiv._kernels.tp import phase_one
-from ldiv.arguments import THREADS
+from ldiv.arguments import THREADS, USUAL_THREADS
 from ldiv.bounds.pool import NO_CAP, Pool
 from ldiv.table.arrays import dot
 from ldiv.table.contingency import Contingency
@@ -104,7 +103,7 @@ class DualProblem:
         self.units = -(-self.k // unit)  # k as `contingency` counts
         self.patterns = self.pool.kept if self.pool is not None else self.lattice.patterns(most)
         self.pays: list[NDArray[np.int64]] = []  # what a row loses in each group of a pattern, or one number for all of them
-        self.threads = THREADS.check(threads) or min(2, os.cpu_count() or 1)
+        self.threads = THREADS.check(threads) or USUAL_THREADS
         self.item = np.empty((len(self.patterns), len(c.count)), dtype=np.int32)  # within its pattern
         self.indptr: list[NDArray[np.int64]] = []
         self.sensitive: list[NDArray[np.int32]] = []

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from itertools import repeat
+
 import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
 import ldiv._kernels.divergence as _divergence
 import ldiv._kernels.keys as _keys
+from ldiv.arguments import USUAL_THREADS
 from ldiv.release.release import Release
 from ldiv.table.ranking import argsort_keys, rank_rows
 
 __all__ = ["average_group_size", "c_avg", "discernibility", "kl_divergence", "ncp", "subdomain_codes", "widths"]
+
+MANY = 1 << 20  # look-ups that are worth a second thread
 
 
 def kl_divergence(release: Release) -> float:
@@ -61,6 +67,8 @@ def kl_divergence(release: Release) -> float:
 
 
 def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[np.float64]) -> None:
+    from concurrent.futures import ThreadPoolExecutor  # takes a while to import
+
     c = release.contingency
     kinds, kind = _kinds(release.published[groups] == -1)
     order = argsort_keys(kind, len(kinds)).astype(np.int32)
@@ -71,16 +79,22 @@ def _add_patterns(release: Release, groups: NDArray[np.integer], mass: NDArray[n
     known = np.maximum(release.published[groups], 0)
     if packed:
         point_key, group_key = _pack(c.codes, bits), _pack(known, bits)
-    for k, stars in enumerate(kinds):
-        volume = float(np.prod([float(size) for size, star in zip(c.sizes, stars, strict=True) if star]))
-        chosen, mask = order[bounds[k] : bounds[k + 1]], _mask(stars, bits)
-        if not packed:  # no room for all bits: rank the tuples of the kept attributes
-            kept = np.flatnonzero(~stars)
-            columns = [np.concatenate([c.codes[:, j], known[chosen, j]]) for j in kept]
-            rank = rank_rows(columns, [c.sizes[j] for j in kept])[0] if len(kept) else np.zeros(c.groups + len(chosen), dtype=np.int32)
-            point_key, group_key, mask = rank[: c.groups].astype(np.uint64), np.zeros(len(groups), dtype=np.uint64), 2**64 - 1
-            group_key[chosen] = rank[c.groups :]
-        _divergence.spread_pattern(point_key, c.indptr, c.sensitive, mask, chosen, group_key, *held, 1.0 / volume, mass)
+    threads = USUAL_THREADS if len(kinds) * c.groups > MANY else 1
+    parts = [slice(c.groups * t // threads, c.groups * (t + 1) // threads) for t in range(threads)]  # each thread its own points
+    with nullcontext() if threads == 1 else ThreadPoolExecutor(threads) as pool:
+        spread = map if pool is None else pool.map
+        for k, stars in enumerate(kinds):
+            volume = float(np.prod([float(size) for size, star in zip(c.sizes, stars, strict=True) if star]))
+            chosen, mask = order[bounds[k] : bounds[k + 1]], _mask(stars, bits)
+            if not packed:  # no room for all bits: rank the tuples of the kept attributes
+                kept = np.flatnonzero(~stars)
+                columns = [np.concatenate([c.codes[:, j], known[chosen, j]]) for j in kept]
+                rank = rank_rows(columns, [c.sizes[j] for j in kept])[0] if len(kept) else np.zeros(c.groups + len(chosen), dtype=np.int32)
+                point_key, group_key, mask = rank[: c.groups].astype(np.uint64), np.zeros(len(groups), dtype=np.uint64), 2**64 - 1
+                group_key[chosen] = rank[c.groups :]
+            own = [point_key[part] for part in parts], [c.indptr[part.start : part.stop + 1] for part in parts]
+            all_of = c.sensitive, mask, chosen, group_key, *held, c.m, 1.0 / volume, mass
+            list(spread(_divergence.spread_pattern, *own, *map(repeat, all_of)))
 
 
 def _held(release: Release, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:

@@ -4,6 +4,9 @@ from ldiv._kernels.types cimport code_t, count_t, index_t, key_t, row_t, uint64_
 
 import numpy as np
 
+cdef enum:
+    SMALL = 1 << 14     # entries of a table that are always few enough
+
 
 cdef inline uint64_t mix(uint64_t k) noexcept nogil:
     return (k ^ (k >> 32)) * <uint64_t>0x9E3779B97F4A7C15
@@ -12,14 +15,17 @@ cdef inline uint64_t mix(uint64_t k) noexcept nogil:
 def spread_pattern(const key_t[::1] point_key not None, const row_t[::1] indptr not None, const code_t[::1] sensitive not None,
                    key_t mask, const index_t[::1] groups not None, const key_t[::1] group_key not None,
                    const row_t[::1] held_indptr not None, const code_t[::1] held_sensitive not None,
-                   const count_t[::1] held not None, double share, double[::1] out not None) -> None:
+                   const count_t[::1] held not None, code_t m, double share, double[::1] out not None) -> None:
     """Add `share` times what a published group holds of its SA value to every cell whose point agrees with the group under the mask.
 
     `groups` are all that publish one set of starred attributes, so no two have the same key; share is 1 over the volume of the starred domains. The SA
-    values of a group ascend. One hash table of the groups, probed by every point: O(groups + points), and a search for each cell of a point that
-    is found. A bit for an eighth of a slot says first whether there can be anything: most points agree with nothing published in most patterns.
+    values of a group ascend. One hash table of the groups, probed by every point, O(groups + points), and a look-up for each cell of a point that
+    is found: in a table of groups by SA values where that has no more entries than there are cells, else a search. A bit for an eighth of a slot says
+    first whether there can be anything: most points agree with nothing published in most patterns.
     """
     cdef row_t many = groups.shape[0], i, s, low, high, middle, end
+    cdef bint dense = many * m <= out.shape[0] or many * m <= SMALL
+    cdef double[::1] table = np.zeros(many * m if dense else 1, dtype=np.float64)
     cdef int bits = 4
     while (<row_t>1 << bits) < 2 * many:
         bits += 1
@@ -41,7 +47,10 @@ def spread_pattern(const key_t[::1] point_key not None, const row_t[::1] indptr 
             while number[at] >= 0:
                 at = (at + 1) & last
             key[at] = k
-            number[at] = groups[i]
+            number[at] = <index_t>i if dense else groups[i]
+            if dense:
+                for s in range(held_indptr[groups[i]], held_indptr[groups[i] + 1]):
+                    table[i * m + held_sensitive[s]] = share * held[s]
         for s in range(point_key.shape[0]):
             k = point_key[s] & mask
             fine = mix(k) >> (shift - 3)
@@ -52,6 +61,11 @@ def spread_pattern(const key_t[::1] point_key not None, const row_t[::1] indptr 
                 at = (at + 1) & last
             g = number[at]
             if g < 0:
+                continue
+            if dense:
+                low = <row_t>g * m
+                for i in range(indptr[s], indptr[s + 1]):
+                    out[i] += table[low + sensitive[i]]
                 continue
             low = held_indptr[g]
             end = held_indptr[g + 1]
