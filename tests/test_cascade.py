@@ -12,7 +12,7 @@ from strategies import tables
 
 import ldiv
 from ldiv._kernels.cells import hand_out, tally
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.algorithms.cascade import Entries, descend
 from ldiv.algorithms.tp import forced_pillars, split
 from ldiv.table.lattice import Lattice

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import PHASE_THREE, PHASE_TWO, rounds_table
 
 import ldiv
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.algorithms.hilbert import curve_order, group_along_curve
 from ldiv.algorithms.tp import split
 from ldiv.arguments import MOST_ROWS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_engines import ENGINES, people, published, written
 
 import ldiv
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.algorithms import pushed as of_part
 from ldiv.engines import duckdb, pushed, room, spark
 from ldiv.engines.pushed_verdict import judge_pushed

@@ -52,6 +52,7 @@ def test_closure_follows_python_and_kernels():
     assert {
         "ldiv/algorithms/tp.py",
         "ext/ldiv/_kernels/tp.pyx",
+        "ext/ldiv/_kernels/phase_one.pyx",
         "ext/ldiv/_kernels/inverted_list.pxd",
         "ext/ldiv/_kernels/types.pxd",
         "ldiv/release/release.py",

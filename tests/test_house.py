@@ -23,7 +23,6 @@ MODULES = sorted(path for path in (ROOT / "ldiv").rglob("*.py"))
 LONG = {
     "ldiv/table/frames.py": "the sources of all libraries, their one public door", "ldiv/release/release.py": "one class; its form, check and decoding stand apart",
     "ldiv/table/microdata.py": "half of it docstrings of the public constructors", "ldiv/table/backends.py": "one class a library, side by side",
-    "ext/ldiv/_kernels/tp.pyx": "the algorithm of section 5 from phase one to three, read as one",
     "ext/ldiv/_kernels/local_search.pyx": "one search; all its moves work on the same arrays",
 }  # fmt: skip
 

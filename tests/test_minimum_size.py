@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import asked, histogram_tables
 
 import ldiv
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.algorithms.sizes import settle_sizes
 from ldiv.algorithms.tp import split
 from ldiv.bounds.configuration import ConfigurationDual

@@ -60,7 +60,7 @@ def test_phase_one_is_unique(table, random):
     assert first == oracle.phase_one(oracle.rows_of(data.codes, data.sensitive), l, random.choice)
     c = data.contingency
     kept = np.empty(len(c.count), np.int64)
-    from ldiv._kernels.tp import phase_one
+    from ldiv._kernels.phase_one import phase_one
 
     size, height = phase_one(c.indptr, c.count, l, kept)
     for g in range(c.groups):

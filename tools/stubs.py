@@ -20,14 +20,14 @@ ELEMENTS = {
 REAL = ("double", "float")
 I32, I64, U64, F64 = (f"NDArray[np.{x}]" for x in ("int32", "int64", "uint64", "float64"))
 RETURNS = {
-    "cells.first_rows": I32, "cells.tally": I64, "cells.heights": f"tuple[{I64}, {I64}, {I32}]", "cells.hand_out": I64,
+    "cells.first_rows": I32, "cells.tally": I64, "cells.heights": f"tuple[{I64}, {I64}, {I32}]", "cells.hand_out": I64, "cells.filled": f"tuple[{I32}, {I32}, {I64}]",
     "clusters.nearest": "int", "clusters.farthest": "int", "configuration.respond": "tuple[float, int]", "divergence.spread_pattern": "None", "divergence.spread_boxes": "None", "hilbert.curve_keys": U64,
     "keys.pack": "None", "keys.pack_cells": "None", "keys.count_direct": f"tuple[{U64}, {I64}]", "keys.count_sorted": I64,
     "keys.unpack": f"tuple[{I32}, {I64}, {I32}]", "keys.rank_direct": f"tuple[{I32}, {U64}]", "keys.rank_hashed": f"tuple[{I32}, {U64}]",
-    "keys.rank_sorted": f"tuple[{I32}, {U64}]", "keys.sums_sorted": f"tuple[{I64}, {I32}, {I64}]", "local_search.place": "int",
+    "keys.rank_sorted": f"tuple[{I32}, {U64}]", "local_search.place": "int",
     "local_search.improve": "int", "queries.expected": F64, "local_search.rebuild": "int", "multipliers.respond": "float", "multipliers.propose": I64,
     "multipliers.cheapest": I64, "multipliers.shares": "NDArray[np.float32]", "release.agreement": I32, "release.kept_and_left": f"tuple[{I32}, {I32}, {I64}]", "release.assign_rows": I32, "topdown.split_runs": I64,
-    "topdown.least_ratios": f"tuple[{F64}, NDArray[np.int8]]", "topdown.median_splits": I32, "tp.phase_one": f"tuple[{I64}, {I64}]",
+    "topdown.least_ratios": f"tuple[{F64}, NDArray[np.int8]]", "topdown.median_splits": I32, "phase_one.phase_one": f"tuple[{I64}, {I64}]",
     "tp.height": "int", "tp.eligible": "bool",
 }  # fmt: skip
 FIELDS = {

@@ -14,7 +14,7 @@ from experiments.benchmarks import aims, engines
 from experiments.benchmarks.real import YEARS, real_table
 from experiments.benchmarks.yardstick import FIRST, fresh, polars_frame, ratio, table, yardstick
 from ldiv._kernels.hilbert import curve_keys
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.bounds.ascent import Ascent
 from ldiv.bounds.multipliers import DualProblem
 from ldiv.datasets.acs import QI

@@ -6,16 +6,6 @@ from numpy.typing import NDArray
 from ldiv._kernels.inverted_list import InvertedList
 from ldiv._kernels.moves import State
 
-def phase_one(
-    indptr: NDArray[np.int64],
-    count: NDArray[np.int64],
-    l: int,
-    kept: NDArray[np.int64],
-    k: int = ...,
-    sensitive: NDArray[np.int32] | None = ...,
-    forced: NDArray[np.int8] | None = ...,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-
 class Phases(State):
     steps: int
     def __init__(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv._kernels.cells import hand_out
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import kept_of_sorted, phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.hilbert import group_along_curve
 from ldiv.algorithms.tp import Split, forced_pillars, split
@@ -34,8 +34,11 @@ Steps = Iterable[
 
 def keeps(part: Contingency, attributes: tuple[int, ...], l: int, k: int = 1, forced: NDArray[np.int8] | None = None) -> int:
     """How many rows phase one keeps on a projection."""
-    indptr, sensitive, count = part.counts(attributes)
-    size, _ = phase_one(indptr, count, l, np.empty_like(count), k, sensitive, forced)
+    found = part.sorted_keys(attributes)
+    if found is not None:
+        return kept_of_sorted(*found, l, k, forced)
+    projected, _ = part.project(attributes)
+    size, _ = phase_one(projected.indptr, projected.count, l, np.empty_like(projected.count), k, projected.sensitive, forced)
     return int(size.sum())
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ldiv._kernels.cells import tally
 from ldiv._kernels.inverted_list import InvertedList
+from ldiv._kernels.phase_one import phase_one
 from ldiv._kernels.release import kept_and_left
-from ldiv._kernels.tp import Phases, phase_one
+from ldiv._kernels.tp import Phases
 from ldiv.algorithms import register
 from ldiv.algorithms.sizes import settle_sizes
 from ldiv.release.nodes import along, lattice_for

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.arguments import shown
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import ldiv._kernels.cells as _cells
 import ldiv._kernels.multipliers as _multipliers
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.arguments import THREADS, USUAL_THREADS
 from ldiv.bounds.pool import NO_CAP, Pool
 from ldiv.table.arrays import dot

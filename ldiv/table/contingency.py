@@ -230,12 +230,14 @@ class Contingency:
             raise InputError(f"attributes must be different positions, at least 0 and at most {self.d - 1}, not {shown(picked)}")
         return [int(j) for j in picked]
 
-    def counts(self, attributes: Sequence[int]) -> tuple[Counts, Codes, Counts]:
-        """`indptr`, `sensitive` and `count` of a projection on ascending attributes, cheaper than all of it: one sort of keys that carry their rows."""
+    def sorted_keys(self, attributes: Sequence[int]) -> tuple[NDArray[Any], int, int] | None:
+        """A projection as ascending keys, cheaper than all of it: the group, the SA code and the rows of each cell, and the bits of the last two.
+
+        A cell of the projection may be several keys. None where 64 bits are too few.
+        """
         attributes = self._picked(attributes)
         if self._carrying is None:
-            projected, _ = self.project(sorted(attributes))
-            return projected.indptr, projected.sensitive, projected.count
+            return None
         key, widths, bits = self._carrying
         mask, at = (1 << widths[-1] + bits) - 1, widths[-1] + bits
         for j in reversed(range(self.d)):
@@ -244,7 +246,7 @@ class Contingency:
             at += widths[j]
         chosen = key & key.dtype.type(mask)
         chosen.sort()
-        return _keys.sums_sorted(chosen, widths[-1], bits)
+        return chosen, widths[-1], bits
 
     @cached_property
     def _carrying(self) -> tuple[NDArray[Any], list[int], int] | None:
@@ -284,12 +286,10 @@ class Contingency:
         known = type(count) is np.ndarray and count.dtype == np.int64 and count.shape == self.count.shape
         if not known or (count < 0).any() or (count > self.count).any():
             raise InputError("count must be an array of int64, shape (C,), with at least 0 and at most all rows of each cell")
-        cells = np.flatnonzero(count).astype(np.int32)
-        group = self.group_of_cell[cells]
-        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        cells, groups, starts = _cells.filled(self.indptr, count)
         part = Contingency._made(
-            np.ascontiguousarray(self.codes[group[starts]]),
-            np.append(starts, len(cells)).astype(np.int64),
+            np.ascontiguousarray(self.codes[groups]),
+            starts,
             self.sensitive[cells],
             count[cells],
             self.domains,

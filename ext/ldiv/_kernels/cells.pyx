@@ -60,6 +60,28 @@ def heights(const row_t[::1] indptr not None, const code_t[::1] sensitive not No
     return size_, height_, pillar_
 
 
+def filled(const row_t[::1] indptr not None, const count_t[::1] count not None):
+    """Of cells in CSR those that have rows: (their numbers, the groups that have one, indptr over these)."""
+    cdef row_t groups = indptr.shape[0] - 1, g, i, cells = 0, some = 0, before
+    for_cells = np.count_nonzero(count)
+    cell_, group_, starts_ = np.empty(for_cells, dtype=np.int32), np.empty(groups, dtype=np.int32), np.empty(groups + 1, dtype=np.int64)
+    cdef index_t[::1] cell = cell_, group = group_
+    cdef row_t[::1] starts = starts_
+    with nogil:
+        for g in range(groups):
+            before = cells
+            for i in range(indptr[g], indptr[g + 1]):
+                if count[i] > 0:
+                    cell[cells] = <index_t>i
+                    cells += 1
+            if cells > before:
+                group[some] = <index_t>g
+                starts[some] = before
+                some += 1
+        starts[some] = cells
+    return cell_, group_[:some].copy(), starts_[:some + 1].copy()
+
+
 def hand_out(const index_t[::1] item not None, const count_t[::1] wanted not None, const count_t[::1] rows not None):
     """Rows of each cell so that every item gets what it wants of the `rows` its cells have, cells in order. int64."""
     out_ = np.zeros(item.shape[0], dtype=np.int64)

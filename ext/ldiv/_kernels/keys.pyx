@@ -272,28 +272,3 @@ def rank_sorted(const packed_t[::1] key not None, int bits):
                 distinct[found] = key[i] >> bits
             rank[key[i] & numbers] = found
     return rank_, distinct_
-
-
-def sums_sorted(const packed_t[::1] key not None, int last, int bits):
-    """Cells and groups of keys that were sorted with their rows in the last `bits` bits, the SA code in the `last` bits before:
-    (indptr over groups, SA code and rows of each cell)."""
-    cdef row_t n = key.shape[0], i, cells = 0, groups = 0
-    cdef packed_t rows = (<packed_t>1 << bits) - 1
-    cdef bint alone = bits + last >= 8 * <int>sizeof(packed_t)      # nothing stands above: one group, and no shift by the whole width
-    cdef packed_t codes = (<packed_t>1 << last) - 1
-    count_, start_, sensitive_ = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(n, dtype=np.int32)
-    cdef count_t[::1] count = count_
-    cdef row_t[::1] start = start_
-    cdef code_t[::1] sensitive = sensitive_
-    with nogil:
-        for i in range(n):
-            if i == 0 or key[i] >> bits != key[i - 1] >> bits:
-                if i == 0 or (not alone and key[i] >> (bits + last) != key[i - 1] >> (bits + last)):
-                    start[groups] = cells
-                    groups += 1
-                count[cells] = 0
-                sensitive[cells] = <code_t>(key[i] >> bits & codes)
-                cells += 1
-            count[cells - 1] += <count_t>(key[i] & rows)
-        start[groups] = cells
-    return start_[:groups + 1], sensitive_[:cells], count_[:cells]

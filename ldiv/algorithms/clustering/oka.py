@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv._kernels.tp import phase_one
+from ldiv._kernels.phase_one import phase_one
 from ldiv.algorithms import register
 from ldiv.algorithms.clustering.rows import UNIT
 from ldiv.release.builder import Entries

@@ -12,7 +12,8 @@ from ldiv._kernels.cells import hand_out, tally
 from ldiv._kernels.inverted_list import InvertedList
 from ldiv._kernels.local_search import LocalSearch
 from ldiv._kernels.multipliers import propose
-from ldiv._kernels.tp import Phases, phase_one
+from ldiv._kernels.phase_one import phase_one
+from ldiv._kernels.tp import Phases
 from ldiv.algorithms.cascade import descend
 from ldiv.algorithms.lagrangian.ascent import DIVE_HEAT, DIVE_STEP
 from ldiv.algorithms.lagrangian.effort import Effort
