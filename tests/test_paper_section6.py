@@ -102,6 +102,17 @@ def brute_force_kl(release) -> float:
     return total
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_each_take_their_own_points(monkeypatch, threads):
+    monkeypatch.setattr("ldiv.release.measures.MANY", 0)
+    monkeypatch.setattr("ldiv.release.measures.USUAL_THREADS", threads)
+    rng = np.random.default_rng(5)
+    for d in (1, 3):
+        data = ldiv.Microdata.from_codes(rng.integers(0, 4, (80, d)), rng.permutation(np.arange(80) % 7))
+        release = ldiv.solve(data, 3, algorithm="cascade")
+        assert ldiv.kl_divergence(release) == pytest.approx(brute_force_kl(release), abs=1e-9)
+
+
 def ordered_tables():
     """Tables some of whose attributes are ordered and some have a taxonomy, so that every kind of sub-domain occurs."""
 
