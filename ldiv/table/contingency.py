@@ -288,10 +288,10 @@ class Contingency:
             raise InputError("count must be an array of int64, shape (C,), with at least 0 and at most all rows of each cell")
         cells, groups, starts = _cells.filled(self.indptr, count)
         part = Contingency._made(
-            np.ascontiguousarray(self.codes[groups]),
+            self.codes.take(groups, axis=0),
             starts,
-            self.sensitive[cells],
-            count[cells],
+            self.sensitive.take(cells),
+            count.take(cells),
             self.domains,
             self.sensitive_domain,
         )
