@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Pat
             ax.grid(alpha=0.3)
         handles = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=8, frameon=False)
-        figure.suptitle(COLUMNS[measure][0], fontsize=11)
+        figure.suptitle(textwrap.fill(COLUMNS[measure][0], 48 * wide), fontsize=11, x=0.02, ha="left")
         path = folder / f"{measure}.png"
         figure.savefig(path, dpi=110)
         plt.close(figure)
