@@ -9,12 +9,13 @@ __all__ = ["Cell", "Table"]
 
 @dataclass(frozen=True, order=True)
 class Table:
-    """A table of the grid: the first n rows of a data set on some attributes."""
+    """A table of the grid: the first n rows of a data set on some attributes, with the data set's hierarchies of them or without."""
 
     dataset: str
     n: int
     attributes: tuple[str, ...]
     sensitive: str
+    hierarchies: bool = False
 
 
 @dataclass(frozen=True, order=True)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["trees"]
+__all__ = ["ARX_FILES", "of_acs", "of_adult"]
 
 ARX_FILES = Path(__file__).parents[2] / "shared" / "data" / "adult" / "arx"  # real hierarchies that do not travel with the project
 DIVISIONS = {
@@ -23,12 +23,14 @@ OTHERS = {
 }
 
 
+def of_adult(names: tuple[str, ...]) -> dict[str, Any]:
+    """ARX's hierarchies of Adult."""
+    return {name: ARX_FILES / f"adult_hierarchy_{name}.csv" for name in names}
+
+
 @cache
-def trees(dataset: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """The hierarchies of a data set's attributes, as rows of texts or files: ARX's of Adult; of ACS ages in 5, 10 and 20 years, places by division and region,
-    education by stage."""
-    if dataset == "adult":
-        return {name: ARX_FILES / f"adult_hierarchy_{name}.csv" for name in names}
+def of_acs(names: tuple[str, ...]) -> dict[str, Any]:
+    """Of ACS, and what stands in for SAL and OCC: ages in 5, 10 and 20 years, places by division and region, education by stage; Gender has none."""
     from ldiv.datasets.acs import load
 
     found: dict[str, Any] = {}

@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments.cells import Cell, Table
 from experiments.families import gadget_table, phase_three_table, small_table
-from experiments.hierarchies import trees
+from experiments.hierarchies import ARX_FILES, of_acs, of_adult
 from ldiv.algorithms import get
 from ldiv.algorithms.lagrangian import EFFORTS
 from ldiv.algorithms.multidim import transform
@@ -25,8 +25,8 @@ from ldiv.api import solve
 from ldiv.datasets.acs import load as load_acs
 from ldiv.datasets.census import occ, sal
 from ldiv.datasets.external import adult, adult_frame
-from ldiv.release.form import STAR
-from ldiv.release.measures import kl_divergence
+from ldiv.release.measures import kl_divergence, widths
+from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
 from ldiv.table.domain import Domain
 from ldiv.table.lattice import Lattice
@@ -37,7 +37,7 @@ from ldiv.utility import as_released, k_marginal
 SHARED, NIST = Path(__file__).parents[2] / "shared" / "data", "nist_national2019.csv"  # real tables that do not travel with the project
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "occupation", "income")
 
-__all__ = ["MEASURES", "SOURCES", "DataSet", "measure", "microdata"]
+__all__ = ["MEASURES", "SOURCES", "DataSet", "lost", "measure", "microdata"]
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,21 @@ class DataSet:
         From (n, sensitive) to the Microdata of the first n rows, all QI attributes.
     files : callable
         The files it reads beside those that are shipped; stored results depend on their bytes.
+    hierarchies : callable, optional
+        From names of attributes to the hierarchies of those that have one, as :func:`ldiv.anonymize` takes them.
     """
 
     load: Callable[[int, str], Microdata]
     files: Callable[[], list[Path]] = list
+    hierarchies: Callable[[tuple[str, ...]], dict[str, Any]] | None = None
 
 
 def adult_rows(n: int, sensitive: str) -> Microdata:
     """UCI Adult, its rows without a missing value; without a sensitive attribute, also what else it is a quasi-identifier."""
     if sensitive:
-        return adult(adult_file(), complete=True)
+        return adult(adult_file(), complete=True).head(n)
     frame = adult_frame(adult_file(), complete=True)
-    return Microdata.from_frame(frame, ADULT, keep=False)
+    return Microdata.from_frame(frame, ADULT, keep=False).head(n)
 
 
 def acs_rows(n: int, sensitive: str) -> Microdata:
@@ -76,19 +79,19 @@ def nist_rows(n: int, sensitive: str) -> Microdata:
         records = list(csv.DictReader(stream))
     frame = {name: np.array([row[name] for row in records]) for name in records[0]}
     if not sensitive:
-        return Microdata.from_frame(frame, list(frame), keep=False)
+        return Microdata.from_frame(frame, list(frame), keep=False).head(n)
     frame["AGEP"] = frame["AGEP"].astype(int)
-    return Microdata.from_frame(frame, [name for name in frame if name != sensitive], sensitive, keep=False)
+    return Microdata.from_frame(frame, [name for name in frame if name != sensitive], sensitive, keep=False).head(n)
 
 
 SOURCES = {
-    "acs2018": DataSet(lambda n, sensitive: acs_rows(n, sensitive)),
-    "sal": DataSet(lambda n, sensitive: sal(n, sensitive=sensitive)),
-    "occ": DataSet(lambda n, sensitive: occ(n, sensitive=sensitive)),
+    "acs2018": DataSet(lambda n, sensitive: acs_rows(n, sensitive), hierarchies=of_acs),
+    "sal": DataSet(lambda n, sensitive: sal(n, sensitive=sensitive), hierarchies=of_acs),
+    "occ": DataSet(lambda n, sensitive: occ(n, sensitive=sensitive), hierarchies=of_acs),
     "phase three": DataSet(lambda k, l: phase_three_table(k, int(l))),
     "small": DataSet(lambda seed, _: small_table(seed)),
     "gadget": DataSet(lambda seed, _: gadget_table(seed)),
-    "adult": DataSet(adult_rows, lambda: [path for path in [adult_file()] if path is not None]),
+    "adult": DataSet(adult_rows, lambda: [path for path in [adult_file()] if path is not None] + sorted(ARX_FILES.glob("*.csv")), of_adult),
     "nist": DataSet(nist_rows, lambda: [path for path in [SHARED / NIST] if path.is_file()]),
 }
 
@@ -109,7 +112,9 @@ def adult_file() -> Path | None:
 def microdata(table: Table) -> Microdata:
     """A table of the grid: a data set on some attributes, all where none are named."""
     data = whole(table.dataset, table.n, table.sensitive)
-    return data if not table.attributes or table.attributes == data.names else data.project(table.attributes)
+    data = data if not table.attributes or table.attributes == data.names else data.project(table.attributes)
+    made = SOURCES[table.dataset].hierarchies
+    return data if not table.hierarchies or made is None else data.with_hierarchies(made(data.names))
 
 
 def quality(cell: Cell) -> dict[str, Any]:
@@ -158,30 +163,26 @@ def nearness(cell: Cell) -> dict[str, Any]:
 def recoding(cell: Cell) -> dict[str, Any]:
     """What is lost along the data set's hierarchies, in % of what all stars lose, and the bound on it."""
     started = time.perf_counter()
-    data = microdata(cell.table).with_hierarchies(trees(cell.table.dataset, cell.table.attributes))
+    data = microdata(replace(cell.table, hierarchies=True))
     nodes = {"nodes": True} if get(cell.algorithm).generalises else {}
     release = solve(data, cell.l, k=cell.k, algorithm=cell.algorithm, **nodes)
     took = time.perf_counter() - started
     whole, proof = max(release.n * release.d, 1), release.proof
-    lost = (
-        release.loss
-        if "loss" in release.info
-        else sum(
-            float(
-                release.group_sizes
-                @ np.array([0.0 if code >= 0 else 1.0 if code == STAR else len(kinds[-2 - code].codes) / domain.size for code in column])
-            )
-            for column, kinds, domain in zip(release.published.T.tolist(), release.subdomains, data.domains, strict=True)
-        )
-    )
     bound = release.certificate.bound / release.certificate.unit if proof is not None and proof.loss is not None else 0
-    return {"lost": 100 * lost / whole, "bound": 100 * bound / whole, "kl": kl_divergence(release), "stars": release.stars, "seconds": took}
+    return {"lost": 100 * lost(release), "bound": 100 * bound / whole, "kl": kl_divergence(release), "stars": release.stars, "seconds": took}
+
+
+def lost(release: Release) -> float:
+    """What the search along hierarchies minimises, of any release: the share of its domain that a cell shows, a value that is kept 0, a star 1; the mean."""
+    shown = widths(release)
+    parts = np.where(shown > 1, shown / np.array(release.contingency.sizes), 0).sum(axis=1)
+    return float(release.group_sizes @ parts) / max(release.n * release.d, 1)
 
 
 def coarsened(cell: Cell) -> dict[str, Any]:
     """The trade-off of the paper's section 5.6: every attribute on one level for all rows, then stars; the levels climbed one by one while that loses less."""
     started = time.perf_counter()
-    lattice = Lattice.of_nodes(microdata(cell.table).with_hierarchies(trees(cell.table.dataset, cell.table.attributes)).contingency)
+    lattice = Lattice.of_nodes(microdata(replace(cell.table, hierarchies=True)).contingency)
 
     def lost(levels: tuple[int, ...], algorithm: str) -> float:
         columns = [lattice.column[j, level] for j, level in enumerate(levels)]

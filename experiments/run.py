@@ -22,12 +22,14 @@ ALONE = ("seconds", "effort", "course")  # measured with nothing beside them
 def run(cells: Iterable[Cell], store: Store, jobs: int = 2, modules: Sequence[str] = ()) -> int:
     """Solve the cells that the store lacks; returns how many failed.
 
-    A job is a table with all its cells, so that its contingency is built once. Cells that measure time come last, one at a
+    A job is a table with all its cells, so that its contingency is built once, those of one release one after the other. Cells that measure time come last, one at a
     time in this process, with nothing beside them. `modules` are imported in every process: they register algorithms.
     """
     pending = [cell for cell in dict.fromkeys(cells) if store.get(cell) is None]
     alone = [cell for cell in pending if cell.measure in ALONE]
-    shared = sorted(cell for cell in pending if cell.measure not in ALONE)
+    shared = sorted(
+        (cell for cell in pending if cell.measure not in ALONE), key=lambda cell: (cell.table, cell.l, cell.k, cell.algorithm, cell.measure)
+    )
     by_table = [list(group) for _, group in itertools.groupby(shared, key=lambda cell: cell.table)]
     progress = Progress(len(pending))
     failed = 0

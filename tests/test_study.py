@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import ldiv
-from experiments.study import config, leaderboard, replays
+from experiments.cells import Cell, Table
+from experiments.study import config, leaderboard, measures, replays
 from experiments.study.__main__ import main
 from experiments.study.measures import COLUMNS
-from experiments.study.table import ORIGIN
+from experiments.study.table import ORIGIN, over_seeds
 from ldiv.algorithms import _registry
 from ldiv.utility import Workload
 
@@ -40,12 +41,19 @@ def one_group(contingency, l, *, k=1, seed=None):
     cells = np.arange(len(contingency.count), dtype=np.int32)
     return ldiv.Release.from_entries(contingency, cells * 0, cells, contingency.count, l=l, k=k, algorithm="one-group")
 """
+HEARD = OWN.replace(
+    "    cells =",
+    """    with open("calls", "a") as stream:
+        print(l, k, contingency.domains[0].taxonomy is not None, file=stream)
+    cells =""",
+)
 
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     ldiv.algorithms()
     before = dict(_registry)
+    _registry.pop("one-group", None)  # of docs/study.md, where it ran in this process
     (tmp_path / "own_groups.py").write_text(OWN)
     (tmp_path / "study.toml").write_text(STUDY)
     monkeypatch.chdir(tmp_path)
@@ -83,15 +91,88 @@ def test_a_study_from_file_to_page(study, capsys):
     shown = next(row for row in data["rows"] if row["algorithm"] == "tp" and row["l"] == 2)
     both = [float(found["tp", "2", seed]["query_mean"]) for seed in "01"]
     assert shown["query_mean"] == pytest.approx(np.mean(both), rel=1e-3)
+    assert shown["spread"]["query_mean"] == pytest.approx(sorted(both), rel=1e-4) and set(shown["spread"]) == {"query_mean", "query_median"}
     assert main(words) == 0 and "cells to solve" not in capsys.readouterr().err  # resumable: all of it is there
+
+
+def rows_in(folder):
+    with (folder / "study.csv").open() as stream:
+        return {tuple(row[key] for key in ("table", "algorithm", "l", "k", "seed")): row for row in csv.DictReader(stream)}
+
+
+def test_seeds_share_a_release_and_one_more_is_only_measured_again(study):
+    """Every release is made once, however many seeds there are; what is stored stays where a seed is added. Only what is drawn differs between seeds."""
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    second = STUDY.partition("[[tables]]")[2].replace("400 rows", "along") + "hierarchies = true\n"
+    (study / "own_groups.py").write_text(HEARD)
+    file = STUDY.replace("l = [2, 40]", "l = [2, 3]\nk = [1, 5]").replace('"mondrian", ', "").replace('"tp", ', "") + "[[tables]]" + second
+    words = ["study.toml", "--results", "results", "--out", "out"]
+    (study / "study.toml").write_text(file)
+    assert main(words) == 0
+    asked = sorted(f"{l} {k} {along}" for l in (2, 3) for k in (1, 5) for along in (False, True))
+    assert sorted((study / "calls").read_text().split("\n")[:-1]) == asked
+    before = rows_in(study / "out")
+    (study / "study.toml").write_text(file.replace("seeds = [0, 1]", "seeds = [0, 1, 2]"))
+    assert main(words) == 0
+    after = rows_in(study / "out")
+    assert {key: after[key] for key in before} == before and len(after) == len(before) // 2 * 3
+    for key, row in after.items():
+        if key[1] != "anatomy":
+            first = after[*key[:-1], "0"]
+            differ = {name for name in COLUMNS if row[name] != first[name]}
+            assert differ <= {"query_mean", "query_median", "seconds"} and (key[-1] == "0" or "query_mean" in differ)
+
+
+def test_along_hierarchies_a_table_gives_nodes_where_the_algorithm_publishes_them():
+    plain, along = (Table("acs2018", 400, ("Age", "Gender", "MaritalStatus"), "Income", hierarchies) for hierarchies in (False, True))
+    for algorithm in ("auto", "tp+", "mondrian", "full-domain", "hilbert", "anatomy"):
+        (stars, without), (release, found) = (measures.released(Cell(table, 4, algorithm), 0) for table in (plain, along))
+        if measures.recodes(algorithm):
+            assert sum(release.nodes_by_attribute.values()) > 0, algorithm
+            assert found["ncp"] == pytest.approx(ldiv.ncp(release))
+            assert found["ncp"] < without["ncp"] or algorithm == "mondrian"  # without hierarchies it publishes ranges, which are tighter than nodes
+        else:
+            assert algorithm in ("hilbert", "anatomy") and {**found, "seconds": 0} == {**without, "seconds": 0}
+    (_, without), (_, found) = (measures.released(Cell(table, 4, "auto"), 0) for table in (plain, along))
+    assert found["bound"] <= found["lost"] and without["bound"] <= without["lost"] == without["ncp"] == without["stars"]
+
+
+def test_means_over_seeds_by_hand():
+    row = {"table": "a", "hierarchies": "", "l": 2, "k": 1, "algorithm": "tp", "note": "", **dict.fromkeys(COLUMNS), "stars": 0.1}
+    rows = [{**row, "query_mean": value} for value in (0.5, 0.2, 0.2)]
+    (found,) = over_seeds(rows)
+    assert found["query_mean"] == pytest.approx(0.3) and found["spread"] == {"query_mean": (0.2, 0.5)}
+    assert found["stars"] == 0.1 and "ncp" not in found
+
+
+@pytest.mark.parametrize(
+    "old, new, message", [('"Race"]', '"race"]', "study.toml: 400 rows: qi: no column 'race'; there are: .*did you mean 'Race'")]
+)
+def test_columns_that_a_table_does_not_have(study, capsys, old, new, message):
+    (study / "study.toml").write_text(STUDY.replace(old, new))
+    with pytest.raises(SystemExit):
+        main(["study.toml", "--results", "results", "--out", "out"])
+    assert re.search(message, capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ('"tp"', '"tq"', "no algorithm 'tq'"),
+        ('"tp"', '"tq"', "study.toml: algorithms: no algorithm 'tq'"),
+        ('"tp"', '"mondrian"', "algorithms must be a list of different texts"),
+        ("l = [2, 40]", "l = [0]", "study.toml: l: "),
+        ("jobs = 1", "jobs = 0", "jobs must be a whole number of at least 1, not 0"),
+        ("rows = 400", "rows = 4.5", r"tables\[0\]: rows must be a whole number of at least 1, not 4.5"),
+        ("rows = 400", 'rows = 400\nhierarchies = "arx"', r"tables\[0\]: hierarchies must be true or false, not 'arx'"),
+        ("rows = 400", "rows = 400\nhierarchy = true", r"tables\[0\] has no 'hierarchy'; .*did you mean 'hierarchies'"),
+        (
+            'dataset = "acs2018"',
+            'dataset = "nist"\nhierarchies = true',
+            r"tables\[0\]: hierarchies must be false, since the data set 'nist' has none; .*of: acs2018",
+        ),
+        ("[[tables]]", "[tables]", "name at least one table"),
         ("seeds = [0, 1]", "seeds = [77]", "seeds must be from 0 to 19"),
-        ("l = [2, 40]", 'l = ["2"]', "l must be a list of whole numbers"),
+        ("l = [2, 40]", 'l = ["2"]', "l must be a list of different whole numbers"),
         ("jobs = 1", "job = 1", "no 'job'; it takes .*did you mean 'jobs'"),
         ('dataset = "acs2018"', 'dataset = "acs"', "no data set 'acs'"),
         ("rows = 400", "", r"tables\[0\] lacks rows"),
@@ -104,9 +185,10 @@ def test_what_a_file_must_not_say(study, old, new, message):
         config.read(study / "study.toml")
 
 
-def test_the_shipped_study_is_fifteen_algorithms_on_four_tables():
+def test_the_shipped_study_is_fifteen_algorithms_on_five_tables():
     shipped = config.read(config.Path(config.__file__).with_name("shipped.toml"))
-    assert len(shipped.algorithms) == 15 and len(shipped.tables) == 4 and shipped.l == (2, 4, 6, 10) and len(shipped.cells()) == 240
+    assert len(shipped.algorithms) == 15 and len(shipped.tables) == 5 and shipped.l == (2, 4, 6, 10) and len(shipped.cells()) == 3 * 300
+    assert [table.hierarchies for table in shipped.tables.values()] == [False] * 4 + [True]
     assert set(shipped.columns) <= set(COLUMNS)
     assert leaderboard.TEMPLATE.is_file()
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from experiments.measure import SOURCES
+from experiments.measure import SOURCES, microdata
 from experiments.run import run
 from experiments.store import ROOT, Store
 from experiments.study.config import Study, read
 from experiments.study.figures import draw
 from experiments.study.leaderboard import save
 from experiments.study.table import rows_of, write
+from ldiv.arguments import hint
 from ldiv.errors import InputError, LdivError
 
 __all__ = ["main"]
@@ -57,11 +59,26 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _there(study: Study) -> Study:
-    """The study of the tables that can be loaded; the others are named."""
+    """The study of the tables that can be loaded; the others are named.
+
+    Raises
+    ------
+    InputError
+        A table that is there, and has no such columns.
+    """
     tables = {}
     for name, table in study.tables.items():
         try:
-            SOURCES[table.dataset].load(1, table.sensitive)
+            data = SOURCES[table.dataset].load(1, table.sensitive)
+        except (OSError, LdivError) as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
+        for key, asked, known in (("qi", table.attributes, data.names), ("sensitive", (table.sensitive,), (data.sensitive_domain.name,))):
+            wrong = next((column for column in asked if column not in known), None)
+            if wrong is not None:
+                raise InputError(f"{study.path}: {name}: {key}: no column {wrong!r}; there are: {', '.join(known)}{hint(wrong, known)}")
+        try:
+            microdata(replace(table, n=1))  # and its hierarchies
             tables[name] = table
         except (OSError, LdivError) as error:
             print(f"{name} is left out: {error}", file=sys.stderr)

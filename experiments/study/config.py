@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from experiments.run import load
 from experiments.study.measures import ANATOMY, COLUMNS, SEEDS, named
 from ldiv.algorithms import get
 from ldiv.arguments import hint
-from ldiv.errors import InputError
+from ldiv.errors import InputError, LdivError
+from ldiv.privacy.requirement import validate_k, validate_l
 
 __all__ = ["Study", "read"]
 
 KNOWN = {"title", "tables", "algorithms", "l", "k", "seeds", "load", "jobs", "columns"}
-OF_TABLE = {"name", "dataset", "rows", "qi", "sensitive"}
+OF_TABLE = {"name": str, "dataset": str, "rows": int, "qi": list, "sensitive": str}
+MAY = {"hierarchies": bool}  # along the data set's own, as experiments.measure.DataSet has them
+KINDS = {str: "a text", int: "a whole number of at least 1", bool: "true or false", list: "a list of different texts"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Study:
 
     Attributes
     ----------
+    path : Path
+        The file.
     title : str
     tables : dict from name to Table
     algorithms : tuple of str
@@ -40,6 +45,7 @@ class Study:
         The measures that its page begins with.
     """
 
+    path: Path
     title: str
     tables: dict[str, Table]
     algorithms: tuple[str, ...]
@@ -79,43 +85,77 @@ def read(path: Path) -> Study:
     _only(path, found, KNOWN, "")
     modules = _list(path, found, "load", str, [])
     load(modules)
-    tables = {}
-    for number, entry in enumerate(found.get("tables", [])):
-        where = f"tables[{number}]"
-        _only(path, entry, OF_TABLE, where)
-        lacking = OF_TABLE - entry.keys()
-        if lacking:
-            raise InputError(f"{path}: {where} lacks {', '.join(sorted(lacking))}")
-        if entry["dataset"] not in SOURCES:
-            raise InputError(f"{path}: {where}: no data set {entry['dataset']!r}; there are: {', '.join(SOURCES)}{hint(entry['dataset'], SOURCES)}")
-        tables[entry["name"]] = Table(entry["dataset"], entry["rows"], tuple(entry["qi"]), entry["sensitive"])
+    entries = found.get("tables")
+    if not isinstance(entries, list) or not entries or not all(isinstance(x, dict) for x in entries):
+        raise InputError(f"{path}: name at least one table, [[tables]]")
+    tables: dict[str, Table] = {}
+    for number, entry in enumerate(entries):
+        where = f"{path}: tables[{number}]"
+        table = _table(path, where, entry)
+        if entry["name"] in tables or table in tables.values():
+            raise InputError(f"{where}: the table {entry['name']!r} is there already, or another name has the same rows and columns")
+        tables[entry["name"]] = table
     algorithms = _list(path, found, "algorithms", str, None)
     for name in algorithms:
-        if name != ANATOMY:
-            get(name)
+        _asked(path, "algorithms", get, name if name != ANATOMY else "auto")
+    levels, sizes = _list(path, found, "l", int, None), _list(path, found, "k", int, [1])
+    for value in levels:
+        _asked(path, "l", validate_l, value)
+    for value in sizes:
+        _asked(path, "k", validate_k, value)
     seeds = _list(path, found, "seeds", int, [0])
-    if not tables:
-        raise InputError(f"{path}: name at least one table, [[tables]]")
     if not set(seeds) <= set(range(SEEDS)):
         raise InputError(f"{path}: seeds must be from 0 to {SEEDS - 1}, not {seeds}")
     columns = _list(path, found, "columns", str, list(COLUMNS)[:8])
     for name in columns:
         if name not in COLUMNS:
             raise InputError(f"{path}: no measure {name!r}; there are: {', '.join(COLUMNS)}{hint(name, COLUMNS)}")
+    jobs = found.get("jobs", 2)
+    if type(jobs) is not int or jobs < 1:
+        raise InputError(f"{path}: jobs must be {KINDS[int]}, not {jobs!r}")
     return Study(
+        path,
         str(found.get("title", path.stem)),
         tables,
         tuple(algorithms),
-        tuple(_list(path, found, "l", int, None)),
-        tuple(_list(path, found, "k", int, [1])),
+        tuple(levels),
+        tuple(sizes),
         tuple(seeds),
         tuple(modules),
-        int(found.get("jobs", 2)),
+        jobs,
         tuple(columns),
     )
 
 
-def _only(path: Path, found: Mapping[str, Any], known: set[str], where: str) -> None:
+def _table(path: Path, where: str, entry: Mapping[str, Any]) -> Table:
+    known = {**OF_TABLE, **MAY}
+    _only(path, entry, known, where.removeprefix(f"{path}: "))
+    lacking = OF_TABLE.keys() - entry.keys()
+    if lacking:
+        raise InputError(f"{where} lacks {', '.join(sorted(lacking))}")
+    for name, value in entry.items():
+        kind = known[name]
+        texts = kind is not list or (value and all(type(x) is str for x in value) and len(set(value)) == len(value))
+        if type(value) is not kind or not texts or (kind is int and value < 1):
+            raise InputError(f"{where}: {name} must be {KINDS[kind]}, not {value!r}")
+    source = entry["dataset"]
+    if source not in SOURCES:
+        raise InputError(f"{where}: no data set {source!r}; there are: {', '.join(SOURCES)}{hint(source, SOURCES)}")
+    along = entry.get("hierarchies", False)
+    if along and SOURCES[source].hierarchies is None:
+        having = [name for name, made in SOURCES.items() if made.hierarchies is not None]
+        raise InputError(f"{where}: hierarchies must be false, since the data set {source!r} has none; there are hierarchies of: {', '.join(having)}")
+    return Table(source, entry["rows"], tuple(entry["qi"]), entry["sensitive"], along)
+
+
+def _asked(path: Path, key: str, look: Callable[[Any], Any], value: Any) -> None:
+    try:
+        look(value)
+    except LdivError as error:
+        raise InputError(f"{path}: {key}: {error}") from error
+
+
+def _only(path: Path, found: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     for name in found:
         if name not in known:
             raise InputError(f"{path}: {where or 'the study'} has no {name!r}; it takes {', '.join(sorted(known))}{hint(name, known)}")
@@ -123,7 +163,7 @@ def _only(path: Path, found: Mapping[str, Any], known: set[str], where: str) -> 
 
 def _list(path: Path, found: Mapping[str, Any], name: str, kind: type, default: list[Any] | None) -> list[Any]:
     values = found.get(name, default)
-    if not isinstance(values, list) or (default is None and not values) or any(type(x) is not kind for x in values):
-        what = "whole numbers" if kind is int else "texts"
+    if not isinstance(values, list) or (default is None and not values) or any(type(x) is not kind for x in values) or len(set(values)) < len(values):
+        what = "different whole numbers" if kind is int else "different texts"
         raise InputError(f"{path}: {name} must be a list of {what}, not {values!r}")
     return values

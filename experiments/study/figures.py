@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments.study.config import Study
 from experiments.study.measures import COLUMNS
+from experiments.study.table import over_seeds
 
 __all__ = ["draw"]
 
@@ -16,15 +20,17 @@ MARKS = "osD^vP*Xhd<>p8."
 
 
 def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
-    """One figure a measure, a panel a table, a line an algorithm."""
+    """One figure a measure, a panel a table, a line an algorithm; of several seeds the mean, with a bar from the lowest to the highest."""
     import matplotlib  # only needed by who draws
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     written = []
+    releases = [row for row in over_seeds(rows) if row["k"] == study.k[0]]
     for measure in DRAWN:
-        tables = [name for name in study.tables if any(row["table"] == name and row[measure] is not None for row in rows)]
+        there = [row for row in releases if measure in row]
+        tables = [name for name in study.tables if any(row["table"] == name for row in there)]
         if not tables:
             continue
         wide = min(2, len(tables))
@@ -36,14 +42,16 @@ def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Pat
             ax.set_visible(False)
         for ax, name in zip(axes.flat, tables, strict=False):
             for at, algorithm in enumerate(study.algorithms):
-                mine: dict[int, list[float]] = {}
-                for row in rows:
-                    if (row["table"], row["algorithm"], row["k"]) == (name, algorithm, study.k[0]) and row[measure] is not None:
-                        mine.setdefault(row["l"], []).append(row[measure])
+                mine = sorted(
+                    (row["l"], row[measure], *row["spread"].get(measure, (row[measure],) * 2))
+                    for row in there
+                    if (row["table"], row["algorithm"]) == (name, algorithm)
+                )
                 if mine:
-                    values = [sum(x) / len(x) for _, x in sorted(mine.items())]
-                    ax.plot(sorted(mine), values, marker=MARKS[at % len(MARKS)], color=colours[at % 20], ms=5, lw=1.2, label=algorithm)
-            if all(row[measure] is None or row[measure] > 0 for row in rows if row["table"] == name):
+                    l, mean, low, high = np.array(mine, dtype=float).T
+                    look = {"marker": MARKS[at % len(MARKS)], "color": colours[at % 20], "ms": 5, "lw": 1.2, "capsize": 2}
+                    ax.errorbar(l, mean, yerr=[mean - low, high - mean], label=algorithm, **look)
+            if all(row[measure] > 0 for row in there if row["table"] == name):
                 ax.set_yscale("log")
             ax.set_title(name, fontsize=10)
             ax.set_xlabel("l")
@@ -52,7 +60,7 @@ def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Pat
             ax.grid(alpha=0.3)
         handles = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=8, frameon=False)
-        figure.suptitle(COLUMNS[measure][0], fontsize=11)
+        figure.suptitle(textwrap.fill(COLUMNS[measure][0], 48 * wide), fontsize=11, x=0.02, ha="left")
         path = folder / f"{measure}.png"
         figure.savefig(path, dpi=110)
         plt.close(figure)

@@ -10,6 +10,7 @@ from typing import Any
 
 from experiments.study.config import Study
 from experiments.study.measures import COLUMNS
+from experiments.study.table import over_seeds
 from ldiv.algorithms import list_algorithms
 
 __all__ = ["save"]
@@ -18,7 +19,7 @@ TEMPLATE = Path(__file__).with_name("templates") / "leaderboard.html"
 
 
 def save(study: Study, rows: Sequence[dict[str, Any]], path: Path) -> Path:
-    """Write the page; of several seeds it shows the mean."""
+    """Write the page; of several seeds it shows the mean, and the lowest and highest where they differ."""
     own = list_algorithms()
     data = {
         "columns": {name: {"title": about, "less": less} for name, (about, less) in COLUMNS.items()},
@@ -28,7 +29,7 @@ def save(study: Study, rows: Sequence[dict[str, Any]], path: Path) -> Path:
             name: f"{own[name].source}" if name in own else "Xiao, Tao, VLDB 2006: quasi-identifiers are published as they are"
             for name in study.algorithms
         },
-        "rows": [_rounded(row) for row in _means(rows)],
+        "rows": [_rounded(row) for row in over_seeds(rows)],
         "origin": {key: rows[-1][key] for key in ("commit", "ldiv", "python", "cpu", "date")},
         "seeds": len(study.seeds),
     }
@@ -39,20 +40,9 @@ def save(study: Study, rows: Sequence[dict[str, Any]], path: Path) -> Path:
     return path
 
 
-def _means(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["table"], row["l"], row["k"], row["algorithm"]), []).append(row)
-    out = []
-    for (table, l, k, algorithm), mine in groups.items():
-        found = {"table": table, "l": l, "k": k, "algorithm": algorithm, "note": mine[0]["note"]}
-        for name in COLUMNS:
-            values = [row[name] for row in mine if row[name] is not None]
-            if values:
-                found[name] = sum(values) / len(values)
-        out.append(found)
-    return out
-
-
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: float(f"{value:.5g}") if isinstance(value, float) else value for key, value in row.items()}
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value

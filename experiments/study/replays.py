@@ -253,7 +253,7 @@ FEATURES = ("AGEP", "SEX", "MSP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "EDU", "P
 
 def nist() -> Iterator[Replay]:
     """SDNist's report on sdcMicro, k = 6, ten features of national2019: K-marginal 907, rows with an NA dropped."""
-    data = nist_rows(0, "").project(FEATURES)
+    data = nist_rows(27_253, "").project(FEATURES)
     source = "NIST, SDNist sample reports (sdcMicro, k = 6, 2025)"
     for algorithm in ("cascade", "auto"):
         release = solve(data, k=6, algorithm=algorithm)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from experiments.store import Store
 from experiments.study.config import Study
-from experiments.study.measures import COLUMNS
+from experiments.study.measures import COLUMNS, recodes
 
-__all__ = ["rows_of", "write"]
+__all__ = ["over_seeds", "rows_of", "write"]
 
-KEYS = ("table", "dataset", "rows", "attributes", "sensitive", "l", "k", "algorithm", "seed")
+KEYS = ("table", "dataset", "rows", "attributes", "sensitive", "hierarchies", "l", "k", "algorithm", "seed")
 ORIGIN = ("commit", "ldiv", "numpy", "python", "cpu", "date")
 
 
@@ -31,9 +32,10 @@ def rows_of(study: Study, store: Store) -> tuple[list[dict[str, Any]], int]:
             {
                 "table": name_of[cell.table],
                 "dataset": cell.table.dataset,
-                "rows": cell.table.n,
+                "rows": found["n"],
                 "attributes": " ".join(cell.table.attributes),
                 "sensitive": cell.table.sensitive,
+                "hierarchies": ("used" if recodes(cell.algorithm) else "not used") if cell.table.hierarchies else "",
                 "l": cell.l,
                 "k": cell.k,
                 "algorithm": cell.algorithm,
@@ -44,6 +46,20 @@ def rows_of(study: Study, store: Store) -> tuple[list[dict[str, Any]], int]:
             }
         )
     return rows, lacking
+
+
+def over_seeds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each release: of every measure the mean over its seeds, and as `spread` the lowest and the highest where the seeds differ."""
+    releases: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        releases.setdefault((row["table"], row["l"], row["k"], row["algorithm"]), []).append(row)
+    out = []
+    for mine in releases.values():
+        values = {name: [row[name] for row in mine if row[name] is not None] for name in COLUMNS}
+        spread = {name: (min(x), max(x)) for name, x in values.items() if x and min(x) < max(x)}
+        means = {name: mean(x) if name in spread else x[0] for name, x in values.items() if x}
+        out.append({**{key: mine[0][key] for key in ("table", "hierarchies", "l", "k", "algorithm", "note")}, **means, "spread": spread})
+    return out
 
 
 def write(rows: Sequence[dict[str, Any]], path: Path) -> Path:
