@@ -56,14 +56,18 @@ def name_x(ax: Axes, x: str) -> None:
     ax.set_xlabel(x, style="italic" if len(x) == 1 else "normal")
 
 
-def panels(names: list[str]) -> tuple[Figure, list[Axes]]:
-    figure, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names) + 0.4, 3.4), layout="constrained", squeeze=False)
-    for name, ax in zip(names, axes[0], strict=True):
+def panels(names: list[str], down: bool = False) -> tuple[Figure, list[Axes]]:
+    """Panels side by side, or one below the other for pages that are read on a phone."""
+    many = len(names)
+    size = (5.6, 2.9 * many) if down else (4.2 * many + 0.4, 3.4)
+    figure, grid = plt.subplots(many if down else 1, 1 if down else many, figsize=size, layout="constrained", squeeze=False)
+    axes = grid.ravel()
+    for name, ax in zip(names, axes, strict=True):
         ax.set_title(name, fontsize=11)
         ax.grid(True, linewidth=0.4, alpha=0.5)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
-    return figure, list(axes[0])
+    return figure, list(axes)
 
 
 def lines(
@@ -77,10 +81,11 @@ def lines(
     shared: bool = True,
     ticks: list[float] | None = None,
     floor: float = 0,
+    down: bool = False,
 ) -> None:
-    """Lines against x; the panels share their y axis unless told otherwise. `ticks` of x where not every x has one, `floor` of y."""
+    """Lines against x; the panels share their y axis unless told otherwise. `ticks` of x where not every x has one, `floor` of y, panels `down` the page."""
     names = list(dict.fromkeys(p.panel for p in points))
-    figure, axes = panels(names)
+    figure, axes = panels(names, down)
     for name, ax in zip(names, axes, strict=True):
         mine = [p for p in points if p.panel == name]
         for place, series in enumerate(dict.fromkeys(p.series for p in mine)):
@@ -97,7 +102,7 @@ def lines(
         marks = ticks or sorted({p.x for p in mine})
         if xlog:
             ax.set_xscale("log")
-        ax.set_xticks(marks, [f"{t:,}" if t < 10_000 else f"{t / 1000:,.0f}k" for t in marks])
+        ax.set_xticks(marks, [f"{t:,}" if t < 10_000 else f"{t / 1000:,.0f}k" if t < 10**6 else f"{t / 10**6:,.0f}M" for t in marks])
         ax.minorticks_off()
         name_x(ax, x)
         if log:

@@ -169,7 +169,7 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
             points += [Line(panel, label, float(x["rows"]), float(x[field])) for x in mine]
     unit = sorted((x for x in lines if x["engine"] == "duckdb"), key=lambda x: float(x["rows"]))
     points += [Line("processor seconds", "DuckDB's copy and count", float(x["rows"]), float(x["unit_cpu"])) for x in unit]
-    drawn(points, "rows", "", path, log=True, xlog=True, shared=False)
+    drawn(points, "rows", "", path, log=True, xlog=True, shared=False, down=True)
 
 
 def main(words: list[str]) -> int:
