@@ -112,7 +112,7 @@ def judge(
             code = np.where(instead[form] > -2, instead[form], code)
             is_star = np.append(recoding.is_star[: len(theirs.values)], False)  # of code -1
             stars[name] = int(rows[(instead[form] > -2) & is_star[code]].sum())
-        pairs = np.unique(mine.codes[combination] * (len(theirs.values) + 1) + code + 1)
+        pairs = np.unique(mine.codes[combination].astype(np.int64) * (len(theirs.values) + 1) + code + 1)
         for pair in pairs.tolist():
             a, b = divmod(pair, len(theirs.values) + 1)
             if b and not recoding.admits(a, b - 1):
@@ -120,7 +120,7 @@ def judge(
         # All combinations that are said to be one show the same where their values stay.
         faults += _interchangeable(stays[mine.codes], cell_of, name)
         there.append(code)
-        here.append(theirs.codes)
+        here.append(theirs.codes.astype(np.int64))
         stars.setdefault(name, 0)
     for name in targets:
         mine, theirs = source.column[name], released.column[name]

@@ -17,11 +17,17 @@ from ldiv.table.frames import refuse_doubled
 
 @dataclass
 class PublishedColumn:
-    """Codes of rows and the distinct values behind them; the values of a source are told apart by type and text."""
+    """Codes of rows and the distinct values behind them; the values of a source are told apart by type and text.
 
-    codes: NDArray[np.int64]
+    Codes are kept as narrow as their number allows, an eighth of the memory for most columns: whoever reckons with them widens them first.
+    """
+
+    codes: NDArray[Any]
     values: list[Any]
     order: Sequence[Any] | None = None  # of categories, where it is not that of the values
+
+    def __post_init__(self) -> None:
+        self.codes = self.codes.astype(np.min_scalar_type(max(len(self.values) - 1, 0)), copy=False)
 
     def value_at(self, row: int) -> Any:
         return self.values[self.codes[row]]
@@ -85,12 +91,13 @@ def encode_published(raw: Any) -> PublishedColumn:
     if isinstance(array, np.ndarray) and array.dtype.kind in "iu" and len(array):
         low, high = int(array.min()), int(array.max())
         if high - low < 1 << 20:
-            codes = array.astype(np.int64) - low
+            codes = np.subtract(array, low, dtype=np.int64, casting="unsafe")
             seen = np.bincount(codes, minlength=high - low + 1) > 0
-            return PublishedColumn((np.cumsum(seen) - 1)[codes], [int(v) + low for v in np.flatnonzero(seen)])
+            number = np.cumsum(seen) - 1
+            return PublishedColumn(number.astype(np.min_scalar_type(int(number[-1])))[codes], [int(v) + low for v in np.flatnonzero(seen)])
     if isinstance(array, np.ndarray) and array.dtype.kind in "iubfmM":
         distinct, codes = np.unique(array, return_inverse=True)
-        return PublishedColumn(codes.astype(np.int64), list(distinct) if array.dtype.kind in "mMf" else distinct.tolist())
+        return PublishedColumn(codes, list(distinct) if array.dtype.kind in "mMf" else distinct.tolist())
     if isinstance(array, tuple):
         return PublishedColumn(*array)
     listed = array.tolist() if isinstance(array, np.ndarray) else list(array)
@@ -135,7 +142,7 @@ def _array(raw: Any) -> Any:
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
         words = column.dictionary.to_pylist()
-        return column.indices.fill_null(len(words)).to_numpy(zero_copy_only=False).astype(np.int64), [*words, None]
+        return column.indices.fill_null(len(words)).to_numpy(zero_copy_only=False), [*words, None]
     if raw.dtype.is_integer() and raw.dtype not in (nw.Int128, nw.UInt128) and not raw.is_null().any():
         return raw.to_numpy()
     if raw.dtype in (nw.Float32, nw.Float64) and not raw.is_null().any():

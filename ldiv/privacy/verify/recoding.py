@@ -45,7 +45,9 @@ class Recoding:
         """The first row of each pair that must not be, worst columns in a line each."""
         codes = self.source.codes if place is None else self.source.codes[place]
         width = max(len(self.published.values), 1)
-        key = codes * width + self.published.codes
+        key = codes.astype(np.int64)
+        key *= width
+        key += self.published.codes
         dense = len(self.source.values) * width <= 4 * len(key) + 1000
         pairs = np.flatnonzero(np.bincount(key, minlength=1)) if dense else np.unique(key)
         bad = [pair for pair in pairs.tolist() if not self.admits(*divmod(pair, width))]
