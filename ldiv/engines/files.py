@@ -16,6 +16,7 @@ from ldiv.engines.cells import columns_of, judged, planned_cells
 from ldiv.engines.checking import opened
 from ldiv.engines.coded import values_of
 from ldiv.engines.memory import held, write_held
+from ldiv.engines.plan import Plan
 from ldiv.engines.pushed import Pushed, can_push
 from ldiv.engines.pushed_verdict import Expected, judge_pushed
 from ldiv.engines.room import TooManyError
@@ -146,7 +147,7 @@ def run(
                 require_parquet(sources.kind)
                 require_parquet(place.kind)
             with opened(engine, sources, memory, threads, folder, session) as worker:
-                release, verdict = _counted(worker, sources, asked, place, adapt, say, clock, target)
+                release, verdict = _Job(worker, sources, asked, place, target, adapt, say, clock).counted()
         if sources.stamp() != stamp:
             raise InputError("the source changed while it was read; nothing was written")
         require(verdict)
@@ -155,75 +156,84 @@ def run(
     return Written(release, verdict, os.fspath(target), engine, clock.seconds)
 
 
-def _counted(
-    worker: Any,
-    sources: Sources,
-    asked: Asked,
-    place: Place,
-    adapt: Callable[[Any], Asked] | None,
-    say: Callable[[str], None],
-    clock: _Clock,
-    target: Any,
-) -> tuple[Release, Verdict]:
-    """Counted, solved on cells, written, and counted again from what was written."""
-    qi, targets, rest = columns_of(sources.columns, asked)
-    marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
-    to_text = place.kind != "parquet"
-    say(f"counting {len(sources.files):,} files")
-    try:
-        with clock("count"):
-            counts = worker.count([*qi, *targets], marked, to_text and not sources.is_text)
-    except TooManyError:
-        if not can_push(asked, targets):
-            raise
-        return _pushed(worker, sources, asked, place, adapt, say, clock, target)
-    if adapt is not None:
-        asked = _without(adapt(counts.table), sources, sources.index)
-    if to_text and not sources.is_text:
-        require_distinct_missing(counts.table, [*qi, *targets], sources.na)
-    say(f"anonymizing {counts.total:,} rows in {len(counts.rows):,} combinations with {asked.algorithm}")
-    with clock("solve"):
-        release, plan = planned_cells(asked, counts, sources.columns, targets, to_text)
-    say(f"writing {os.fspath(target)}")
-    with clock("write"):
-        worker.write(plan, place.folder, place.kind, place.file)
-    say("reading what was written")
-    with clock("verify"):
-        after = worker.reread(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
-        return release, judged(after, asked, counts, release, plan, sources.columns, sources.na if to_text else None)
+@dataclass(frozen=True)
+class _Job:
+    """A release by an engine that does not hold the rows here."""
 
+    worker: Any
+    sources: Sources
+    asked: Asked
+    place: Place
+    target: Any
+    adapt: Callable[[Any], Asked] | None
+    say: Callable[[str], None]
+    clock: _Clock
 
-def _pushed(
-    worker: Any,
-    sources: Sources,
-    asked: Asked,
-    place: Place,
-    adapt: Callable[[Any], Asked] | None,
-    say: Callable[[str], None],
-    clock: _Clock,
-    target: Any,
-) -> tuple[Release, Verdict]:
-    """The same where combinations stay in the engine."""
-    qi, targets, rest = columns_of(sources.columns, asked)
-    marked = [*(name for name in targets if name not in (asked.coarsen or {})), *rest]
-    to_text, na = place.kind != "parquet", sources.na
-    say(f"anonymizing with {asked.algorithm}, phase one in {worker.name}")
-    with clock("solve"):
-        if adapt is not None:
-            asked = _without(adapt(values_of(worker, [*qi, *targets])), sources, sources.index)
-        pushed = Pushed(worker, asked, qi, targets)
-        if to_text and not sources.is_text:
+    @property
+    def columns(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """Quasi-identifiers, sensitive columns, and those of which every combination has a mark of what its rows hold."""
+        qi, targets, rest = columns_of(self.sources.columns, self.asked)
+        return qi, targets, [*(name for name in targets if name not in (self.asked.coarsen or {})), *rest]
+
+    @property
+    def to_text(self) -> bool:
+        return self.place.kind != "parquet"
+
+    @property
+    def na(self) -> str | None:
+        """How a missing value is written, where everything is text."""
+        return self.sources.na if self.to_text else None
+
+    def adapted(self, table: Callable[[], Any]) -> Asked:
+        """What is asked, once the values are known."""
+        return self.asked if self.adapt is None else _without(self.adapt(table()), self.sources, self.sources.index)
+
+    def require_distinct(self, table: Any, names: list[Any]) -> None:
+        """Refuse what could not be told from a missing value once it is text."""
+        if self.to_text and not self.sources.is_text:
+            require_distinct_missing(table, names, self.sources.na)
+
+    def write(self, plan: Plan) -> None:
+        self.say(f"writing {os.fspath(self.target)}")
+        with self.clock("write"):
+            self.worker.write(plan, self.place.folder, self.place.kind, self.place.file)
+        self.say("reading what was written")
+
+    def counted(self) -> tuple[Release, Verdict]:
+        """Counted, solved on cells, written, and counted again from what was written."""
+        qi, targets, marked = self.columns
+        self.say(f"counting {len(self.sources.files):,} files")
+        try:
+            with self.clock("count"):
+                counts = self.worker.count([*qi, *targets], marked, self.to_text and not self.sources.is_text)
+        except TooManyError:
+            if not can_push(self.asked, targets):
+                raise
+            return self.pushed()
+        asked = self.adapted(lambda: counts.table)
+        self.require_distinct(counts.table, [*qi, *targets])
+        self.say(f"anonymizing {counts.total:,} rows in {len(counts.rows):,} combinations with {asked.algorithm}")
+        with self.clock("solve"):
+            release, plan = planned_cells(asked, counts, self.sources.columns, targets, self.to_text)
+        self.write(plan)
+        with self.clock("verify"):
+            after = self.worker.reread(self.place.files(), self.place.kind, [*plan.qi, *plan.targets], marked)
+            return release, judged(after, asked, counts, release, plan, self.sources.columns, self.na)
+
+    def pushed(self) -> tuple[Release, Verdict]:
+        """The same where combinations stay in the engine."""
+        qi, targets, marked = self.columns
+        self.say(f"anonymizing with {self.asked.algorithm}, phase one in {self.worker.name}")
+        with self.clock("solve"):
+            pushed = Pushed(self.worker, self.adapted(lambda: values_of(self.worker, [*qi, *targets])), qi, targets)
             for column in pushed.columns.values():
-                require_distinct_missing(column.table, column.table.column_names, na)
-        expected = Expected(pushed)
-        release, plan, counts = pushed.plan(sources.columns, to_text)
-    say(f"writing {os.fspath(target)}")
-    with clock("write"):
-        worker.write(plan, place.folder, place.kind, place.file)
-    say("reading what was written")
-    with clock("verify"):
-        query = worker.recounted(place.files(), place.kind, [*plan.qi, *plan.targets], marked)
-        return release, judge_pushed(pushed, query, expected, release, plan, counts, sources.columns, na if to_text else None)
+                self.require_distinct(column.table, column.table.column_names)
+            expected = Expected(pushed)
+            release, plan, counts = pushed.plan(self.sources.columns, self.to_text)
+        self.write(plan)
+        with self.clock("verify"):
+            query = self.worker.recounted(self.place.files(), self.place.kind, [*plan.qi, *plan.targets], marked)
+            return release, judge_pushed(pushed, query, expected, release, plan, counts, self.sources.columns, self.na)
 
 
 class _Clock:
