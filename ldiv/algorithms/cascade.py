@@ -21,12 +21,10 @@ from ldiv.release.builder import Entries
 from ldiv.release.nodes import along, lattice_for, weighed
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.lattice import Lattice
+from ldiv.table.lattice import SUBSETS, VECTORS, Lattice
 
 __all__ = ["cascade", "descend", "fall"]
 
-SUBSETS = 1000  # numbers of stars with more projections than this are passed over: tables of more than a dozen attributes
-VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
 Steps = Iterable[
     list[tuple[int, ...]]
 ]  # projections, those that lose least first; of those that lose the same the one that keeps most rows comes next

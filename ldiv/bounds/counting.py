@@ -14,11 +14,10 @@ from ldiv.arguments import shown
 from ldiv.errors import InputError
 from ldiv.privacy.requirement import require_eligible, validate_k, validate_l
 from ldiv.table.contingency import Contingency
+from ldiv.table.lattice import SUBSETS
 from ldiv.table.microdata import Microdata
 
 __all__ = ["star_bound", "tuple_bound"]
-
-SUBSETS = 1000  # more choices of k attributes than this are too many to look at
 
 
 def tuple_bound(data: Microdata | Contingency, l: int, k: int = 1) -> int:

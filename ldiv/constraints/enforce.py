@@ -23,13 +23,10 @@ from ldiv.release.histograms import histograms
 from ldiv.release.nodes import covered, weighed
 from ldiv.release.release import Release
 from ldiv.table.contingency import Contingency
-from ldiv.table.lattice import Lattice
+from ldiv.table.lattice import SUBSETS, VECTORS, Lattice
 from ldiv.table.ranking import rank_rows
 
 __all__ = ["enforce", "possible"]
-
-SUBSETS = 1000  # numbers of starred columns with more projections than this are passed over
-VECTORS = 4096  # of levels of hierarchies, those that lose least: the others are passed over
 
 
 def possible(

@@ -25,6 +25,8 @@ __all__ = ["UNIT", "Lattice", "given_levels", "level_of", "levels_of"]
 
 UNIT = 10_000  # what a star of weight 1 loses, where nodes lose parts of it
 MOST_VECTORS = 1 << 20
+SUBSETS = 1000  # numbers of starred attributes with more projections than this are passed over: tables of more than a dozen attributes
+VECTORS = 4096  # of levels of hierarchies, those over which all rows lose least: the others are passed over
 Pattern = tuple[int, ...]  # the columns of the lattice's table that are kept: at most one of each attribute
 
 
