@@ -17,6 +17,7 @@ __all__ = ["draw"]
 
 DRAWN = ("query_median", "ncp", "guessed", "recovered")
 MARKS = "osD^vP*Xhd<>p8."
+FEW = 100  # times the least value: within that, powers of ten alone would be too few marks of an axis
 
 
 def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
@@ -25,6 +26,7 @@ def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Pat
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     written = []
     releases = [row for row in over_seeds(rows) if row["k"] == study.k[0]]
@@ -51,11 +53,18 @@ def draw(study: Study, rows: Sequence[dict[str, Any]], folder: Path) -> list[Pat
                     l, mean, low, high = np.array(mine, dtype=float).T
                     look = {"marker": MARKS[at % len(MARKS)], "color": colours[at % 20], "ms": 5, "lw": 1.2, "capsize": 2}
                     ax.errorbar(l, mean, yerr=[mean - low, high - mean], label=algorithm, **look)
-            if all(row[measure] > 0 for row in there if row["table"] == name):
+            values = [row[measure] for row in there if row["table"] == name]
+            if min(values) > 0:
                 ax.set_yscale("log")
+                ax.yaxis.set_major_formatter("{x:g}")
+                if max(values) < FEW * min(values):
+                    ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+                    ax.yaxis.set_minor_formatter("{x:g}")
+                else:
+                    ax.yaxis.set_minor_formatter("")
             ax.set_title(name, fontsize=10)
             ax.set_xlabel("l")
-            ax.set_xticks(study.l)
+            ax.set_xticks(sorted({row["l"] for row in there if row["table"] == name}))
             ax.spines[["top", "right"]].set_visible(False)
             ax.grid(alpha=0.3)
         handles = {label: handle for ax in axes.flat for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
