@@ -8,12 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_room import SmallRoom
 from test_engines import ENGINES, people, published, written
 
 import ldiv
 from ldiv._kernels.phase_one import phase_one
 from ldiv.algorithms import pushed as of_part
-from ldiv.engines import duckdb, pushed, room, spark
+from ldiv.engines import duckdb, pushed, spark
 from ldiv.engines.pushed_verdict import judge_pushed
 
 ALGORITHMS = ["tp", "tp+", "cascade"]
@@ -30,16 +31,10 @@ def session_of_spark(request):
 def small(monkeypatch):
     """A process that holds no table's combinations, but all that phase one takes out."""
 
-    class Small(room.Room):
-        most = 10**6
-
-        def require_combinations(self, found, keys):
-            raise room.TooManyError("too many combinations")
-
     for module in (duckdb, spark):
-        monkeypatch.setattr(module, "Room", Small)
+        monkeypatch.setattr(module, "Room", SmallRoom)
     monkeypatch.setattr(pushed, "FIRST", 1)
-    return Small
+    return SmallRoom
 
 
 def held(tmp_path, table, engine, qi, sensitive, l, suffix=".parquet", **asked):
