@@ -13,7 +13,7 @@ from strategies import tables
 import ldiv
 from ldiv._kernels.cells import hand_out, tally
 from ldiv._kernels.phase_one import phase_one
-from ldiv.algorithms.cascade import Entries, descend
+from ldiv.algorithms.cascade import Entries, descend, keeps
 from ldiv.algorithms.tp import forced_pillars, split
 from ldiv.table.lattice import Lattice
 
@@ -65,6 +65,24 @@ def test_a_value_with_a_row_for_every_l_is_a_pillar_of_every_group(l, counts):
     for value, rows in together.items():
         if rows == sum(together.values()) // l:
             assert all(group[value] == max(group.values()) == sum(group.values()) // l for group in groups)
+
+
+@settings(max_examples=150)
+@given(tables(max_rows=40, max_d=2, max_size=4), st.lists(st.booleans(), min_size=8, max_size=8), st.integers(1, 6))
+def test_no_group_keeps_more_than_it_has_of_each_value_that_must_be_a_pillar(table, marks, k):
+    data, l = table
+    c = data.contingency
+    forced = np.resize(np.array(marks, dtype=np.int8), c.m)
+    kept = np.empty_like(c.count)
+    size, height = phase_one(c.indptr, c.count, l, kept, k, c.sensitive, forced)
+    _, most = phase_one(c.indptr, c.count, l, np.empty_like(kept))
+    for g in range(c.groups):
+        there = dict(zip(c.sensitive[c.indptr[g] : c.indptr[g + 1]].tolist(), c.count[c.indptr[g] : c.indptr[g + 1]].tolist(), strict=True))
+        cut = min([int(most[g]), *(there.get(v, 0) for v in np.flatnonzero(forced).tolist())])
+        rows = [min(count, cut) for count in there.values()]
+        rows = rows if sum(rows) >= k else [0] * len(rows)
+        assert kept[c.indptr[g] : c.indptr[g + 1]].tolist() == rows and (size[g], height[g]) == (sum(rows), max(rows))
+    assert keeps(c, tuple(range(c.d)), l, k, forced) == size.sum()
 
 
 @settings(max_examples=150)
