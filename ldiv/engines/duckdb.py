@@ -169,13 +169,24 @@ class DuckDB:
         self._number(plan)
         self._plan(plan, f"{packing.encoded([*plan.qi, *plan.targets])} AS {DUCKDB.name('ldiv key')}")
         self._take("ldiv forms", packing.table())
-        for name, words in packing.types(plan).items():
+        seen = self._seen(packing, plan)
+        for name, words in packing.types(plan, seen).items():
             self._type(f"ldiv shown {name}", words)
         joined = packing.joined(self.table, plan)
         if packing.apart or not plan.splits:  # columns that may be wide are read once more rather than kept
-            return packing.query(f"({joined})", plan)
+            return packing.query(f"({joined})", plan, seen)
         self.run(f'CREATE TEMP TABLE "ldiv joined" AS {joined}')
-        return packing.query('"ldiv joined"', plan)
+        return packing.query('"ldiv joined"', plan, seen)
+
+    def _seen(self, packing: Packing, plan: Plan) -> dict[str, set[int]]:
+        """The codes of each named column that are shown somewhere."""
+        self.run(f'CREATE TEMP TABLE "ldiv seen" AS {packing.numbers(plan)}')
+        found = {}
+        for name in [*plan.qi, *plan.targets]:
+            codes = self.run(f'SELECT DISTINCT {packing.columns[name].code("number")} FROM "ldiv seen"').fetchall()
+            found[name] = {int(code) for (code,) in codes}
+        self.run('DROP TABLE "ldiv seen"')
+        return found
 
     def _by_columns(self, plan: Plan, types: dict[str, str]) -> str:
         """The same with the columns side by side, whatever they hold and whatever is shown for them."""

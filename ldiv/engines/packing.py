@@ -5,7 +5,7 @@ What a form hides is a star in the number before anything is sorted, so the orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,7 +162,17 @@ class Packing:
         moved = moves.format(DUCKDB.name("ldiv plan"), DUCKDB.name("ldiv forms"))
         return f"SELECT p.shown + t.{rest} AS {key}, p.{cell}{apart} FROM ({packed}) t JOIN ({moved}) p ON t.{key} = p.{key}"
 
-    def query(self, joined: str, plan: Plan) -> str:
+    def numbers(self, plan: Plan) -> str:
+        """Every number that named columns show somewhere: of the plan's combinations, in the forms that rows of theirs take."""
+        key, form, cell = (DUCKDB.name(f"ldiv {x}") for x in ("key", "form", "cell"))
+        masked = f"(((p.{key} << {self.floor}) & f.mask) + f.stars) AS number"
+        here, forms = DUCKDB.name("ldiv plan"), DUCKDB.name("ldiv forms")
+        found = f"SELECT {masked} FROM {here} p JOIN {forms} f ON p.{form} = f.{form}"
+        if plan.splits:
+            found += f" UNION ALL SELECT {masked} FROM {here} p JOIN {DUCKDB.name('ldiv pieces')} q ON p.{cell} = q.{cell} JOIN {forms} f ON q.{form} = f.{form} WHERE p.{form} < 0"
+        return f"SELECT DISTINCT number FROM ({found})"
+
+    def query(self, joined: str, plan: Plan, seen: Mapping[str, set[int]]) -> str:
         """What is published, in an order of it; of :meth:`joined` rows."""
         key, form, cell, number = (DUCKDB.name(f"ldiv {x}") for x in ("key", "form", "cell", "number"))
         apart = self.beside
@@ -176,11 +186,17 @@ class Packing:
                 f"ON t.{cell} = q.{cell} AND t.{number} >= q.low AND t.{number} < q.high JOIN {DUCKDB.name('ldiv forms')} f ON q.{form} = f.{form}"
             )
         order = key + (f", hash({DUCKDB.names(self.apart)})" if self.apart else "")
-        columns = ", ".join(f"{self._shown(name, plan)} AS {DUCKDB.name(name)}" for name in plan.columns)
+        columns = ", ".join(f"{self._shown(name, plan, seen)} AS {DUCKDB.name(name)}" for name in plan.columns)
         return f"SELECT {columns} FROM (SELECT * FROM ({rows}) ORDER BY {order})"
 
-    def types(self, plan: Plan) -> dict[str, list[str]]:
-        """Columns that are written as words, each of a type of its own, and the words."""
+    def types(self, plan: Plan, seen: Mapping[str, set[int]]) -> dict[str, list[str]]:
+        """Columns that are written as words, each of a type of its own, and the words: those that are shown, since a file lists all that its type has.
+
+        Parameters
+        ----------
+        seen : mapping of str to set of int
+            The codes of each named column that are shown somewhere.
+        """
         found = {}
         for at, name in enumerate([*plan.qi, *plan.targets]):
             column = self.columns[name]
@@ -191,11 +207,11 @@ class Packing:
                 and (changed or plan.shown[name].how == "text" or column.kind == "VARCHAR")
             ):
                 star = plan.texts[at][1] if changed else None
-                words = [word for word in column.words if word is not None]
+                words = [word for code, word in enumerate(column.words, 1) if word is not None and code in seen[name]]
                 found[name] = words if star is None or star in words else [*words, star]
         return found
 
-    def _shown(self, name: str, plan: Plan) -> str:
+    def _shown(self, name: str, plan: Plan, seen: Mapping[str, set[int]]) -> str:
         """What is published of a column, from the number."""
         key = DUCKDB.name("ldiv key")
         if name not in self.columns:
@@ -203,8 +219,11 @@ class Packing:
         column, at = self.columns[name], plan.qi.index(name) if name in plan.qi else None
         changed = at is not None and plan.changed[at]
         star = plan.texts[at][1] if at is not None else None
-        if name in self.types(plan):
-            words = ["NULL", *map(DUCKDB.string, column.words or [])]
+        if name in self.types(plan, seen):
+            words = [
+                "NULL",
+                *("NULL" if word is None or code not in seen[name] else DUCKDB.string(word) for code, word in enumerate(column.words or [], 1)),
+            ]
             if changed:
                 words += ["NULL"] * (column.star - len(words)) + [DUCKDB.string(star)]
             return f"(CAST([{', '.join(words)}] AS {DUCKDB.name(f'ldiv shown {name}')}[]))[{column.code(key)} + 1]"
