@@ -22,6 +22,8 @@ from ldiv.table.counted import Counted
 
 __all__ = ["check_files", "opened", "verify_files"]
 
+MOST_FAULTS = 20
+
 
 @contextmanager
 def opened(engine: str, sources: Sources, memory: int, threads: int | None, spill: Path, session: Any = None) -> Iterator[Any]:
@@ -84,8 +86,9 @@ def verify_files(
     hierarchies: Mapping[str, Any] | None = None,
     session: Any = None,
 ) -> Verdict:
-    """:func:`ldiv.verify` of files: every row of the source finds a released row of its own among those that quasi-identifiers and sensitive values allow
-    (a maximum flow on what was counted); other columns are compared by a sum of hashes over all rows.
+    """:func:`ldiv.verify` of files: every row of the source finds a released row of its own among those that quasi-identifiers, sensitive values and a hash of
+    all other columns allow (a maximum flow on what was counted). Where rows have other columns they are counted and matched in as many parts, by that
+    hash, as fit: each part is one more read of both.
 
     Raises
     ------
@@ -97,28 +100,31 @@ def verify_files(
     others = [name for name in source.columns if name not in qi and name not in targets]
     unchanged, dropped = [x for x in others if x in released.columns], [x for x in others if x not in released.columns]
     to_text = released.is_text and not source.is_text
-    counts: list[Counts] = []
-    with ExitStack() as stack:
-        for one in (source, released):
-            worker = stack.enter_context(opened(engine, one, memory, threads, Path(gettempdir()), session))
-            counts.append(worker.count([*qi, *targets], unchanged, to_text and one is source))
-    before, after = counts
     faults = [f"column {name!r} is not in the source" for name in released.columns if name not in source.columns]
+    with ExitStack() as stack:
+        workers = [stack.enter_context(opened(engine, one, memory, threads, Path(gettempdir()), session)) for one in (source, released)]
+        as_text = to_text, False
+        before, after = (worker.count([*qi, *targets], unchanged, text) for worker, text in zip(workers, as_text, strict=True))
+        if before.total != after.total:
+            faults.append(f"{after.total:,} rows are published, the source has {before.total:,}")
+        elif int(before.mark.sum()) % (1 << 62) != int(after.mark.sum()) % (1 << 62):
+            faults.append("columns that are neither quasi-identifiers nor sensitive are not those of the source")
+        elif unchanged:
+            parts = max(-(-before.total // max(workers[0].room.most, 1)), 1)
+            for part in range(parts):
+                pair = [worker.rows([*qi, *targets], unchanged, text, part, parts) for worker, text in zip(workers, as_text, strict=True)]
+                faults += _unmatched(pair, qi, targets, star, hierarchies)
+                if len(faults) >= MOST_FAULTS:
+                    break
+        else:
+            faults += _unmatched([before, after], qi, targets, star, hierarchies)
     column = {name: encode_published(after.table.column(name)) for name in [*qi, *targets]}
     recoded = {name: Recoding(encode_published(before.table.column(name)), column[name], star, (hierarchies or {}).get(name), name) for name in qi}
-    same = {name: Recoding(encode_published(before.table.column(name)), column[name], False, None, name) for name in targets}
-    if before.total != after.total:
-        faults.append(f"{after.total:,} rows are published, the source has {before.total:,}")
-    else:
-        problem = match_rows(list(same.values()), list(recoded.values()), (before.rows, after.rows))
-        faults += [problem] if problem else []
-        if int(before.mark.sum()) % (1 << 62) != int(after.mark.sum()) % (1 << 62):
-            faults.append("columns that are neither quasi-identifiers nor sensitive are not those of the source")
     groups, smallest, largest, wrong = group_faults(after.rows, [column[name] for name in qi], [(name, column[name]) for name in targets], l, k)
     shown = {name: int(after.rows[one.is_star[one.published.codes]].sum()) for name, one in recoded.items()}
     stars = shown if before.total == after.total else dict.fromkeys(qi, 0)
     return Verdict(
-        [*faults, *wrong][:20],
+        [*faults, *wrong][:MOST_FAULTS],
         list(qi),
         list(targets),
         unchanged,
@@ -132,3 +138,22 @@ def verify_files(
         stars,
         False,
     )
+
+
+def _unmatched(
+    counts: Sequence[Counts], qi: Sequence[str], targets: Sequence[str], star: str | None, hierarchies: Mapping[str, Any] | None
+) -> list[str]:
+    """What is wrong with released rows as rows of the source, in whatever order: they agree in the mark of other columns, too."""
+    before, after = counts
+    if before.total != after.total:
+        return ["a row is published that the source does not have, or more often than there"]
+    if not before.total:
+        return []
+
+    def pair(a: Any, b: Any, star: Any, name: str) -> Recoding:
+        return Recoding(encode_published(a), encode_published(b), star, (hierarchies or {}).get(name) if star is not False else None, name)
+
+    recoded = [pair(before.table.column(name), after.table.column(name), star, name) for name in qi]
+    same = [pair(before.table.column(name), after.table.column(name), False, name) for name in targets]
+    problem = match_rows([*same, pair(before.mark, after.mark, False, "columns beside")], recoded, (before.rows, after.rows))
+    return [problem] if problem else []

@@ -17,7 +17,7 @@ from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.room import SHARE, Room
 from ldiv.engines.sources import Sources
-from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query
+from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query, rows_query
 from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
 from ldiv.errors import InputError
 
@@ -99,13 +99,16 @@ class DuckDB:
         TooManyError
             More than fit the process; they stay here.
         """
-        hashed = [DUCKDB.as_text(DUCKDB.name(x)) if to_text else DUCKDB.name(x) for x in rest]
-        counted = count_query(DUCKDB, self.table, keys, hashed)
+        counted = count_query(DUCKDB, self.table, keys, DUCKDB.hashed(rest, to_text))
         self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT *, row_number() OVER () AS {DUCKDB.name('ldiv id')} FROM ({counted})")
         found = int(self.run("SELECT count(*) FROM combinations").fetchall()[0][0])
         self.room.require_combinations(found, keys)
         self.counted, self.numbers = self._counts("SELECT * FROM combinations", len(keys))
         return self.counted
+
+    def rows(self, keys: Sequence[str], rest: Sequence[str], to_text: bool, part: int, parts: int) -> Counts:
+        """Every combination of keys and what else there is: one part of the rows."""
+        return self._counts(rows_query(DUCKDB, self.table, keys, DUCKDB.hashed(rest, to_text), part, parts), len(keys))[0]
 
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
         """Write the release: into one file of the folder, or into several."""

@@ -16,7 +16,7 @@ import numpy as np
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.room import SHARE, Room
 from ldiv.engines.sources import Sources
-from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query
+from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query, rows_query
 from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
 from ldiv.errors import InputError
 
@@ -122,12 +122,15 @@ class Spark:
         TooManyError
             More than fit the driver; they stay where they are.
         """
-        hashed = [SPARK.as_text(SPARK.name(x)) if to_text else SPARK.name(x) for x in rest]
-        self.make("ldiv combinations", count_query(SPARK, self.table, keys, hashed))
+        self.make("ldiv combinations", count_query(SPARK, self.table, keys, SPARK.hashed(rest, to_text)))
         with errors():
             self.room.require_combinations(self.kept["ldiv combinations"].count(), keys)
         self.counted = self.counts(f"SELECT * FROM {self.combinations}", len(keys))
         return self.counted
+
+    def rows(self, keys: Sequence[str], rest: Sequence[str], to_text: bool, part: int, parts: int) -> Counts:
+        """Every combination of keys and what else there is: one part of the rows."""
+        return self.counts(rows_query(SPARK, self.table, keys, SPARK.hashed(rest, to_text), part, parts), len(keys))
 
     def published(self, plan: Plan) -> Any:
         """The release as a DataFrame, which is computed when it is asked for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ldiv.engines.plan import Plan
 
-__all__ = ["DUCKDB", "SPARK", "Dialect", "count_query", "mark", "numbered_query", "release_query"]
+__all__ = ["DUCKDB", "SPARK", "Dialect", "count_query", "mark", "numbered_query", "release_query", "rows_query"]
 
 MODULUS = 1 << 62  # of sums of hashes
 
@@ -39,6 +39,10 @@ class Dialect:
     def joined(self, columns: Sequence[str], left: str, right: str) -> str:
         return " AND ".join(f"{left}.{self.name(column)} {self.same} {right}.{self.name(column)}" for column in columns)
 
+    def hashed(self, columns: Sequence[str], to_text: bool) -> list[str]:
+        """What is hashed of columns: as they are, or as a text file holds them."""
+        return [self.as_text(self.name(x)) if to_text else self.name(x) for x in columns]
+
     def as_text(self, value: str) -> str:
         return f"CAST({value} AS {self.text})"
 
@@ -62,6 +66,13 @@ def count_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequenc
     return (
         f"SELECT {names}, count(*) AS {dialect.name('ldiv rows')}, {mark(dialect, rest)} AS {dialect.name('ldiv mark')} FROM {table} GROUP BY {names}"
     )
+
+
+def rows_query(dialect: Dialect, table: str, keys: Sequence[str], rest: Sequence[str], part: int, parts: int) -> str:
+    """Every combination of keys and a hash of what else there is, and its rows: one part of the table, by that hash."""
+    names, marked = dialect.names(keys), dialect.name("ldiv mark")
+    hashed = f"SELECT {names}, CAST({dialect.digest.format(', '.join(rest))} AS BIGINT) AS {marked} FROM {table}"
+    return f"SELECT {names}, count(*) AS {dialect.name('ldiv rows')}, {marked} FROM ({hashed}) t WHERE {marked} % {parts} = {part} GROUP BY {names}, {marked}"
 
 
 def numbered_query(
