@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command import ASK_PATIENTS, patients, run
+from small_room import SmallRoom
 
 pytest.importorskip("duckdb")
 DUCKDB = ("--engine", "duckdb")
@@ -44,6 +45,18 @@ def test_the_same_answer_as_in_memory(source, algorithm):
     assert answers[1].pop("engine") == "duckdb" and set(answers[1].pop("seconds")) == {"count", "solve", "write", "verify"}
     assert answers[0] == answers[1] == {key: value for key, value in answers[2].items() if key not in ("engine", "seconds")}
     assert os.listdir("out") == ["part-0.parquet"] and not left_behind(source)
+
+
+@pytest.mark.parametrize("algorithm", ["tp", "tp+", "cascade"])
+def test_the_same_answer_where_combinations_stay_in_the_engine(source, monkeypatch, algorithm):
+    """What the command passes on of options that nobody gave does not keep phase one out of the engine."""
+    here = run("anonymize", "big/*.parquet", *ASK_PATIENTS, "-a", algorithm, "-o", "h.parquet", *DUCKDB, "--json")
+    monkeypatch.setattr("ldiv.engines.duckdb.Room", SmallRoom)
+    there = run("anonymize", "big/*.parquet", *ASK_PATIENTS, "-a", algorithm, "-o", "t.parquet", *DUCKDB, "--json")
+    assert there.code == 0, there.err
+    one, other = (json.loads(done.out) for done in (here, there))
+    assert (one["stars"], one["groups"], one["rows"]) == (other["stars"], other["groups"], other["rows"])
+    assert run("verify", "big", "t.parquet", *ASK_PATIENTS).code == 0
 
 
 def test_what_is_said(source):

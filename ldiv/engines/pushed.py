@@ -7,7 +7,7 @@ itself, groups from which phase two may take rows come too, as many as it asks f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +31,14 @@ FIRST = 64  # groups of each value that are fetched for phase two at first
 
 def can_push(asked: Asked, targets: Sequence[str]) -> bool:
     """Whether the release needs only what phase one takes out of its groups."""
-    options = {name for name, given in asked.options.items() if given is not None and name != "threads"}
+    options = {name for name, given in asked.options.items() if name != "threads" and _said(given)}
     trees = [name for name in asked.hierarchies or {} if name not in (asked.coarsen or {})]
     return asked.algorithm in BY_RESIDUE and len(targets) <= 1 and not options and not trees
+
+
+def _said(given: Any) -> bool:
+    """Whether an option asks for anything: none, no and an empty list do not."""
+    return given is not None and given is not False and not (isinstance(given, Sized) and not len(given))
 
 
 class _Part:
