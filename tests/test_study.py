@@ -10,7 +10,7 @@ import pytest
 
 import ldiv
 from experiments.cells import Cell, Table
-from experiments.study import config, leaderboard, measures, replays
+from experiments.study import config, leaderboard, measures, replays, verdicts
 from experiments.study.__main__ import main
 from experiments.study.measures import COLUMNS
 from experiments.study.table import ORIGIN, over_seeds
@@ -212,3 +212,37 @@ def test_arxs_way_of_counting_by_hand():
     assert replays.counted_as_arx(release, one).tolist() == [3]
     assert replays.counted_as_arx(release, two).tolist() == [2 + 1]  # two rows of the three, one of the two stars
     assert replays.median_error(np.array([0.0, 4.0, 0.0]), np.array([0.0, 3.0, 1.0])) == 0.25
+
+
+@pytest.mark.parametrize(
+    "ours, more, verdict",
+    [
+        ([81, 83.5], True, "agrees"),
+        ([83.1], True, "ours is better"),
+        ([83.1], False, "ours is worse"),
+        ([79], True, "ours is worse"),
+        ([79], False, "ours is better"),
+    ],
+)
+def test_one_rule_of_verdicts(ours, more, verdict):
+    found = verdicts.compared("there", "a number", 82, ours, within=1, more=more, why="", form="{:.1f}")
+    assert (found.verdict, found.within, found.published) == (verdict, "1", "82.0")
+    assert found.ours == ("82.2 (81.0 to 83.5 in 2 draws)" if len(ours) == 2 else f"{ours[0]:.1f}")
+    assert verdicts.beside("there", "a number", "82", "99", "").verdict == "not comparable"
+
+
+def test_a_replay_draws_the_same_again(monkeypatch):
+    """What is drawn in a replay has a seed: queries, donors, and which of several interchangeable rows is starred."""
+    people = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Race"], sensitive="Income").head(2_000)
+    data = ldiv.Microdata.from_codes(people.codes, domains=people.domains)
+    monkeypatch.setattr(replays, "nist_rows", lambda n, sensitive: data)
+    monkeypatch.setattr(replays, "FEATURES", data.names)
+    assert list(replays.nist()) == list(replays.nist())
+
+
+def test_committed_studies_were_made_by_a_commit():
+    """And not by a working tree that nobody has."""
+    for path in [replays.OUT / "study.csv", replays.OUT / "replays.csv"]:
+        with path.open(newline="") as stream:
+            commits = {row["commit"] for row in csv.DictReader(stream)}
+        assert commits and not any("-dirty" in commit or commit in ("", "unknown") for commit in commits), path
