@@ -69,7 +69,7 @@ def test_a_study_from_file_to_page(study, capsys):
     words = ["study.toml", "--results", "results", "--out", "out"]
     assert len(OWN.strip().splitlines()) <= 10
     assert main(words) == 0
-    assert "16 releases" in capsys.readouterr().err
+    assert "4 releases, and 4 that do not exist, " in capsys.readouterr().err
     with (study / "out" / "study.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 16 and all(row[key] for row in rows for key in ORIGIN)
@@ -93,6 +93,24 @@ def test_a_study_from_file_to_page(study, capsys):
     assert shown["query_mean"] == pytest.approx(np.mean(both), rel=1e-3)
     assert shown["spread"]["query_mean"] == pytest.approx(sorted(both), rel=1e-4) and set(shown["spread"]) == {"query_mean", "query_median"}
     assert main(words) == 0 and "cells to solve" not in capsys.readouterr().err  # resumable: all of it is there
+
+
+def test_what_does_not_exist_is_noted_and_no_failure(study, capsys):
+    """A k beyond the table's rows, and Anatomy in groups of at least k: rows with a note, no numbers, and a run that ends well."""
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    (study / "study.toml").write_text(STUDY.replace("l = [2, 40]", "l = [2]\nk = [1, 3, 401]").replace('"mondrian", ', ""))
+    words = ["study.toml", "--results", "results", "--out", "out"]
+    for _ in range(2):
+        assert main(words) == 0
+        said = capsys.readouterr().err
+        assert "5 releases, and 4 that do not exist, " in said and "failed" not in said
+    found = rows_in(study / "out")
+    assert len(found) == 18
+    for (_, algorithm, _, k, _), row in found.items():
+        none = k == "401" or (k == "3" and algorithm == "anatomy")
+        assert bool(row["note"]) == none == (not any(row[name] for name in COLUMNS))
+        if k == "401":
+            assert row["note"] == "the table has 400 rows"
 
 
 def rows_in(folder):
@@ -146,7 +164,11 @@ def test_means_over_seeds_by_hand():
 
 
 @pytest.mark.parametrize(
-    "old, new, message", [('"Race"]', '"race"]', "study.toml: 400 rows: qi: no column 'race'; there are: .*did you mean 'Race'")]
+    "old, new, message",
+    [
+        ('"Race"]', '"race"]', "study.toml: 400 rows: qi: no column 'race'; there are: .*did you mean 'Race'"),
+        ('"Income"', '"income"', "study.toml: 400 rows: sensitive: no column 'income' in the table; there are: .*did you mean 'Income'"),
+    ],
 )
 def test_columns_that_a_table_does_not_have(study, capsys, old, new, message):
     (study / "study.toml").write_text(STUDY.replace(old, new))
@@ -161,6 +183,7 @@ def test_columns_that_a_table_does_not_have(study, capsys, old, new, message):
         ('"tp"', '"tq"', "study.toml: algorithms: no algorithm 'tq'"),
         ('"tp"', '"mondrian"', "algorithms must be a list of different texts"),
         ("l = [2, 40]", "l = [0]", "study.toml: l: "),
+        ('title = "A </script> study"', "title = 3", "study.toml: title must be a text, not 3"),
         ("jobs = 1", "jobs = 0", "jobs must be a whole number of at least 1, not 0"),
         ("rows = 400", "rows = 4.5", r"tables\[0\]: rows must be a whole number of at least 1, not 4.5"),
         ("rows = 400", 'rows = 400\nhierarchies = "arx"', r"tables\[0\]: hierarchies must be true or false, not 'arx'"),
