@@ -216,6 +216,15 @@ def test_the_shipped_study_is_fifteen_algorithms_on_five_tables():
     assert leaderboard.TEMPLATE.is_file()
 
 
+def test_the_committed_page_is_the_template_of_today_and_marks_every_algorithm_in_its_own_way():
+    template, page = leaderboard.TEMPLATE.read_text(), (replays.OUT / "leaderboard.html").read_text()
+    title = re.search("<title>(.*?)</title>", page).group(1)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1)
+    assert page == template.replace("{{title}}", title).replace("{{data}}", data)
+    colours, shapes = (len(re.findall('"[^"]+"', re.search(rf"const {name} = \[(.*)\];", template).group(1))) for name in ("COLOURS", "SHAPES"))
+    assert np.lcm(colours, shapes) >= len(ldiv.list_algorithms()) + 1  # and Anatomy
+
+
 def test_arxs_way_of_counting_by_hand():
     """Three rows show A = 0, one A = 1, two a star; the predicate A = 0 has share 3/6 in the output. One predicate: a star counts if 1/2 >= 1, no; two predicates: 1/2 >= 1/2, yes."""
     data = ldiv.Microdata.from_codes([[0], [0], [0], [1], [0], [1]], [0, 1, 0, 1, 0, 1])
