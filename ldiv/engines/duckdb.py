@@ -75,6 +75,10 @@ class DuckDB:
         """What DuckDB raises, in words for who asked."""
         try:
             yield
+        except RuntimeError as error:  # what a signal's handler raised is lost when a query is running
+            if "interrupted" in str(error).lower():
+                raise KeyboardInterrupt from error
+            raise
         except self.duckdb.Error as error:
             told = str(error).split("\nLINE ")[0]  # not the query, in which the salt stands
             text = " ".join(line.strip() for line in told.splitlines() if line.strip())[:MOST_TOLD]
