@@ -59,6 +59,14 @@ def test_the_same_answer_where_combinations_stay_in_the_engine(source, monkeypat
     assert run("verify", "big", "t.parquet", *ASK_PATIENTS).code == 0
 
 
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o2755])
+def test_an_empty_folder_keeps_who_may_read_it(source, mode):
+    os.mkdir("out")
+    os.chmod("out", mode)
+    assert run("anonymize", "big/*.parquet", *ASK_PATIENTS, "-a", "tp", "-o", "out/", *DUCKDB).code == 0
+    assert os.stat("out").st_mode & 0o7777 == mode and os.listdir("out")
+
+
 def test_what_is_said(source):
     done = run("anonymize", "big", *ASK_PATIENTS, "-a", "tp", "-o", "out/")
     assert done.code == 0 and "verified as written: yes" in done.err and "duckdb: count" in done.err and "proof: counting" in done.err
