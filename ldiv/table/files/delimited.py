@@ -23,7 +23,7 @@ from ldiv.table.files.dialect import (
     wrong_width,
 )
 from ldiv.table.files.numbers import widened
-from ldiv.table.text import text_of
+from ldiv.table.text import is_missing, text_of
 
 __all__ = ["read_delimited", "write_delimited"]
 
@@ -223,7 +223,7 @@ def _text(column: Any, name: str) -> Any:
         return column.cast(pa.large_string())
     if kinds.is_nested(column.type) or "binary" in str(column.type):
         raise InputError(f"column {name!r} holds {column.type}: a text file cannot hold it; write Parquet, or leave the column out")
-    return pa.array([None if value is None else text_of(value) for value in widened(column).to_pylist()], pa.large_string())
+    return pa.array([None if is_missing(value) else text_of(value) for value in widened(column).to_pylist()], pa.large_string())
 
 
 def _quoted(texts: Any, style: QuoteStyle, delimiter: str, alone: bool) -> Any:
