@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ldiv.engines.faults import damaged, of_text
 from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.room import SHARE, Room
@@ -91,7 +92,19 @@ class DuckDB:
                 ) from error
             if "No space left" in str(error) or os.strerror(errno.ENOSPC) in str(error):
                 raise InputError(f"the disk is full; nothing was written ({text})") from error
+            if self.sources.is_text:
+                why = of_text(str(error), self.sources)
+                if why is not None:
+                    raise InputError(why) from None  # what DuckDB says holds the line itself
+            else:
+                name = damaged(self.sources.files, self._read, self.duckdb.Error)
+                if name is not None:
+                    raise InputError(f"{name}: not a readable Parquet file: {text}; nothing was written") from error
             raise InputError(f"DuckDB cannot read or write this; nothing was written: {text}") from error
+
+    def _read(self, name: str) -> None:
+        """Read a file to its end."""
+        self.connection.execute(f"SELECT max(hash(t)) FROM {reading([name], self.sources)} t").fetchall()
 
     # -- the four methods ----------------------------------------------------------------------------------------------
 
