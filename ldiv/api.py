@@ -319,7 +319,8 @@ def solve(
     also : sequence of Principle, optional
         What every QI-group must satisfy beside l-diversity, for instance ``[ldiv.KAnonymity(10)]``; see :mod:`ldiv.privacy.principles`.
     **options
-        Passed to the algorithm.
+        Passed to the algorithm. A table may have taxonomies (:meth:`ldiv.Microdata.with_hierarchies`): TDS and Mondrian follow them in any case, the other
+        algorithms that can with ``nodes=True``, which :func:`anonymize` adds where it is given hierarchies.
 
     Returns
     -------

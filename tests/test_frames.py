@@ -245,3 +245,21 @@ def test_check_judges_other_tools_output():
     (violation,) = report.violations
     assert (violation.group, violation.value, violation.count, violation.excess) == ({"a": "1"}, "x", 2, 1)
     assert ldiv.check(table, ["a"], "s", 1)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_whole_numbers_at_the_ends_of_their_type(kind):
+    """As codes for algorithms, and as verification reads them: the very numbers, at either end and across the whole."""
+    from ldiv.privacy.verify.published import encode_published
+    from ldiv.table.encoding import encode_sortable
+
+    ends = np.iinfo(kind)
+    least = min(ends.min, 0)
+    for values in ([ends.min, ends.min + 3], [ends.max - 3, ends.max, ends.max], [least, 0, 1], [0, ends.max], [ends.min, ends.max]):
+        array = np.array(values, dtype=kind)
+        codes, labels, _ = encode_sortable(array, np.zeros(len(array), bool), True)
+        assert [labels[code] for code in codes] == values and labels == sorted(labels) and all(type(x) is int for x in labels)
+        seen = encode_published(array)
+        assert [seen.values[code] for code in seen.codes] == values
+        table = {"q": np.repeat(array, 4), "s": np.tile([0, 1, 2, 3], len(array))}
+        assert sorted(ldiv.anonymize(table, ["q"], "s", 4, order="random").frame["q"].tolist()) == sorted(np.repeat(array, 4).tolist())

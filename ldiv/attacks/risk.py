@@ -67,7 +67,7 @@ def reidentification(release: Release, population: Microdata | None = None, *, t
     release : Release
     population : Microdata, optional
         All people the rows were drawn from, of equal domains. The journalist does not know who is in the table, so a row's risk is 1 over the people of the population who
-        fit what it publishes; without a population the table is it.
+        fit what it publishes; without a population nobody else is known to fit, and the journalist's risk is the prosecutor's.
     threshold : float, default 0.2
 
     Returns
@@ -81,7 +81,7 @@ def reidentification(release: Release, population: Microdata | None = None, *, t
 
     Notes
     -----
-    With F_g the people who fit group g and n_g its rows: prosecutor 1 / n_g; journalist 1 / F_g, on average max(groups / sum F, mean over rows of 1 / F_g) as in ARX;
+    With n_g the rows of group g and F_g the people of the population who fit it (n_g without a population): prosecutor 1 / n_g; journalist 1 / F_g, on average max(groups / sum F, mean over rows of 1 / F_g) as in ARX;
     marketer the mean over rows of 1 / F_g.
 
     References

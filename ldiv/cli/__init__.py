@@ -73,9 +73,11 @@ def _options(
 class Stopped(BaseException):
     """A signal asked the process to end; what is staged is removed on the way out."""
 
+    last: int | None = None  # also where what was raised is lost on the way, as in a query of DuckDB
+
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.number = number
+        self.number = Stopped.last = number
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -87,6 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _stop)
+    Stopped.last = None
     code = _run(sys.argv[1:] if arguments is None else arguments)
     try:
         if sys.stdout is not None:
@@ -119,12 +122,12 @@ def _run(arguments: list[str]) -> int:
         return 0
     except typer.Exit as end:
         return int(end.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        _complain("interrupted")
-        return INTERRUPTED
-    except Stopped as stopped:
-        _complain(f"ended by {signal.Signals(stopped.number).name}")
-        return 128 + stopped.number
+    except (KeyboardInterrupt, typer.Abort, Stopped):
+        if Stopped.last is None:
+            _complain("interrupted")
+            return INTERRUPTED
+        _complain(f"ended by {signal.Signals(Stopped.last).name}")
+        return 128 + Stopped.last
     except BrokenPipeError:
         return _unread()
     except SystemExit as end:

@@ -25,6 +25,8 @@ def columns_of(columns: Sequence[str], asked: Asked) -> tuple[list[str], list[st
             raise MissingColumnError(name, columns)
     alike: dict[str, str] = {}
     for name in columns:
+        if not name:
+            raise InputError("a column has no name, such as pandas writes above its index: give it one, or use engine='memory'")
         if name.lower().startswith("ldiv "):
             raise InputError(f"column {name!r} begins with a word that engines use for columns of their own: rename it")
         if alike.setdefault(name.lower(), name) != name:

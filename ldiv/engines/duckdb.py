@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ldiv.engines.faults import damaged, of_text
 from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
 from ldiv.engines.room import SHARE, Room
@@ -75,6 +76,10 @@ class DuckDB:
         """What DuckDB raises, in words for who asked."""
         try:
             yield
+        except RuntimeError as error:  # what a signal's handler raised is lost when a query is running
+            if "interrupted" in str(error).lower():
+                raise KeyboardInterrupt from error
+            raise
         except self.duckdb.Error as error:
             told = str(error).split("\nLINE ")[0]  # not the query, in which the salt stands
             text = " ".join(line.strip() for line in told.splitlines() if line.strip())[:MOST_TOLD]
@@ -87,7 +92,19 @@ class DuckDB:
                 ) from error
             if "No space left" in str(error) or os.strerror(errno.ENOSPC) in str(error):
                 raise InputError(f"the disk is full; nothing was written ({text})") from error
+            if self.sources.is_text:
+                why = of_text(str(error), self.sources)
+                if why is not None:
+                    raise InputError(why) from None  # what DuckDB says holds the line itself
+            else:
+                name = damaged(self.sources.files, self._read, self.duckdb.Error)
+                if name is not None:
+                    raise InputError(f"{name}: not a readable Parquet file: {text}; nothing was written") from error
             raise InputError(f"DuckDB cannot read or write this; nothing was written: {text}") from error
+
+    def _read(self, name: str) -> None:
+        """Read a file to its end."""
+        self.connection.execute(f"SELECT max(hash(t)) FROM {reading([name], self.sources)} t").fetchall()
 
     # -- the four methods ----------------------------------------------------------------------------------------------
 
@@ -99,7 +116,7 @@ class DuckDB:
         TooManyError
             More than fit the process; they stay here.
         """
-        counted = count_query(DUCKDB, self.table, keys, DUCKDB.hashed(rest, to_text))
+        counted = count_query(DUCKDB, self.table, keys, self._hashed(rest, to_text))
         self.run(f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT *, row_number() OVER () AS {DUCKDB.name('ldiv id')} FROM ({counted})")
         found = int(self.run("SELECT count(*) FROM combinations").fetchall()[0][0])
         self.room.require_combinations(found, keys)
@@ -108,7 +125,7 @@ class DuckDB:
 
     def rows(self, keys: Sequence[str], rest: Sequence[str], to_text: bool, part: int, parts: int) -> Counts:
         """Every combination of keys and what else there is: one part of the rows."""
-        return self._counts(rows_query(DUCKDB, self.table, keys, DUCKDB.hashed(rest, to_text), part, parts), len(keys))[0]
+        return self._counts(rows_query(DUCKDB, self.table, keys, self._hashed(rest, to_text), part, parts), len(keys))[0]
 
     def write(self, plan: Plan, folder: Path, kind: str, file: str | None = None) -> None:
         """Write the release: into one file of the folder, or into several."""
@@ -120,6 +137,9 @@ class DuckDB:
         else:
             delimiter = self.sources.delimiter if self.sources.is_text else "\t" if kind == "tsv" else ","
             header = self.sources.header if self.sources.is_text else True
+            if not self.sources.is_text:
+                shown = (f"{self._text(x) if x in plan.rest else DUCKDB.name(x)} AS {DUCKDB.name(x)}" for x in plan.columns)
+                ordered = f"SELECT {', '.join(shown)} FROM ({ordered})"
             how = f"FORMAT csv, HEADER {str(header).lower()}, DELIMITER {DUCKDB.string(delimiter)}, QUOTE '\"', ESCAPE '\"', NULLSTR {DUCKDB.string(self.sources.na)}"
         target = str(folder / file) if file is not None else str(folder)
         if file is None:
@@ -163,6 +183,21 @@ class DuckDB:
         rows = found.column(keys).to_numpy().astype(np.int64)
         mark = found.column(keys + 1).to_numpy().astype(np.uint64)
         return Counts(found.select(range(keys)), rows, mark), found.column(keys + 2) if found.num_columns > keys + 2 else None
+
+    def _hashed(self, columns: Sequence[str], to_text: bool) -> list[str]:
+        """What is hashed of columns: as they are, or as a text file holds them."""
+        return [self._text(x) if to_text else DUCKDB.name(x) for x in columns]
+
+    def _text(self, name: str) -> str:
+        """A column that is published as it is, as the text that Python has for its values; what is no number is missing."""
+        own, kind = DUCKDB.name(name), str(self.sources.types[name])
+        if kind == "bool":
+            return f"CASE WHEN {own} THEN 'True' WHEN NOT {own} THEN 'False' END"
+        if kind in ("float", "double"):
+            return f"CASE WHEN {DUCKDB.no_number.format(own)} THEN NULL ELSE {DUCKDB.as_text(own)} END"
+        if kind.startswith("timestamp"):
+            return f"regexp_replace(strftime({own}, '%Y-%m-%d %H:%M:%S.%f'), '[.]000000$', '')"
+        return DUCKDB.as_text(own)
 
     def _types(self) -> dict[str, str]:
         return {name: kind for name, kind, *_ in self.run(f"DESCRIBE SELECT * FROM {self.table}").fetchall()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from ldiv.engines.room import TooManyError
 from ldiv.engines.sources import Sources
 from ldiv.engines.spark import require_parquet
 from ldiv.engines.target import Place, placed
+from ldiv.engines.types import require_comes_back, same_as_text
 from ldiv.engines.verdict import require
 from ldiv.errors import InputError
 from ldiv.privacy.verify import Verdict
@@ -34,8 +34,6 @@ __all__ = ["ENGINE", "ENGINES", "Written", "bytes_of_memory", "chosen", "run"]
 
 ENGINES = ("auto", "memory", "duckdb", "spark")
 ENGINE = Choice("engine", of=ENGINES)
-KEYS = ("int", "uint", "bool", "string", "large_string", "float", "double", "date32", "decimal128", "timestamp")
-AS_IT_IS = (*KEYS, "binary", "large_binary", "list", "struct", "null")
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def run(
             folder = Path(spill) if spill is not None else place.folder.parent
             # The index of a pandas table would restore the order of its rows.
             asked = _without(asked, sources, sources.index)
-            _refuse(sources, asked)
+            _refuse(engine, sources, asked, place.kind != "parquet")
             if engine == "spark":
                 require_parquet(sources.kind)
                 require_parquet(place.kind)
@@ -171,9 +169,10 @@ class _Job:
 
     @property
     def columns(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """Quasi-identifiers, sensitive columns, and those of which every combination has a mark of what its rows hold."""
+        """Quasi-identifiers, sensitive columns, and those of which every combination has a mark of what its rows hold: those that come back as they are."""
         qi, targets, rest = columns_of(self.sources.columns, self.asked)
-        return qi, targets, [*(name for name in targets if name not in (self.asked.coarsen or {})), *rest]
+        turned = [name for name in targets if name in (self.asked.coarsen or {}) or (self.to_text and not same_as_text(self.sources.types[name]))]
+        return qi, targets, [*(name for name in targets if name not in turned), *rest]
 
     @property
     def to_text(self) -> bool:
@@ -260,7 +259,7 @@ def _without(asked: Asked, sources: Sources, left_out: Sequence[str]) -> Asked:
     return replace(asked, drop=[*named(asked.drop, sources.columns, "drop"), *more]) if more else asked
 
 
-def _refuse(sources: Sources, asked: Asked) -> None:
+def _refuse(engine: str, sources: Sources, asked: Asked, to_text: bool) -> None:
     """What an engine cannot do, said before it reads anything."""
     qi, targets, rest = columns_of(sources.columns, asked)
     sources.require([*qi, *targets])
@@ -273,18 +272,4 @@ def _refuse(sources: Sources, asked: Asked) -> None:
             sources.require([name])
             raise InputError(f"coarsen: an engine coarsens quasi-identifiers and sensitive columns only, not {name!r}: use engine='memory'")
     for name in [*qi, *targets, *rest]:
-        kind = sources.types[name]
-        if not _comes_back(kind, KEYS if name in qi or name in targets else AS_IT_IS):
-            raise InputError(
-                f"column {name!r} of type {kind} would not come back from an engine as it is: turn it into text, drop= it, or use engine='memory'"
-            )
-
-
-def _comes_back(kind: str, allowed: tuple[str, ...]) -> bool:
-    """Whether engines give values of a type of Arrow back as they were."""
-    if kind.startswith(("dictionary<values=string,", "dictionary<values=large_string,")):
-        return True  # as texts
-    if any(word in kind for word in ("duration", "time32", "time64", "halffloat")) or ("tz=" in kind and "tz=UTC" not in kind):
-        return False
-    plain = re.split(r"[\[(<]", kind)[0]
-    return (plain if plain.startswith(("date", "decimal")) else plain.rstrip("0123456789")) in allowed
+        require_comes_back(engine, name, sources.types[name], named=name in qi or name in targets, to_text=to_text and not sources.is_text)

@@ -34,8 +34,8 @@ class Sources:
     kind : {"parquet", "csv", "tsv"}
     columns : tuple of str
         In the order in which they are published; folders named ``year=2020`` are columns of text, the last ones.
-    types : dict of str to str
-        By column, as Arrow names them; ``"string"`` for text files.
+    types : dict of str to pyarrow.DataType
+        By column; of text files, and of folders, text.
     hive : tuple of str
         The columns that are folders.
     index : tuple of str
@@ -48,7 +48,7 @@ class Sources:
     files: tuple[str, ...]
     kind: str
     columns: tuple[str, ...]
-    types: dict[str, str] = field(repr=False)
+    types: dict[str, Any] = field(repr=False)
     hive: tuple[str, ...] = ()
     delimiter: str = ","
     na: str = ""
@@ -77,6 +77,8 @@ class Sources:
         InputError
             No such file, a file that cannot be read, files of several kinds, or one whose columns or their types are not those of the first.
         """
+        import pyarrow as pa
+
         given = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else [os.fspath(part) for part in source]
         if not given:
             raise InputError("name at least one file to read")
@@ -102,7 +104,7 @@ class Sources:
         separator = require_delimiter(delimiter) if delimiter is not None else next(iter(shapes)).delimiter
         columns = _text(files, separator, names)
         size = sum(os.path.getsize(name) for name in files)
-        return cls(tuple(files), kind, columns, dict.fromkeys(columns, "string"), (), separator, na, names is None, size, tuple(given))
+        return cls(tuple(files), kind, columns, dict.fromkeys(columns, pa.string()), (), separator, na, names is None, size, tuple(given))
 
     def stamp(self) -> tuple[tuple[str, int, int, int], ...]:
         """What tells a file from a changed one without reading it."""
@@ -121,10 +123,11 @@ class Sources:
                 raise MissingColumnError(name, self.columns)
 
 
-def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, str], tuple[str, ...], int, tuple[str, ...]]:
+def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, Any], tuple[str, ...], int, tuple[str, ...]]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    first: dict[str, str] = {}
+    first: dict[str, Any] = {}
     hive: list[str] = []
     index: list[str] = []
     size = 0
@@ -138,7 +141,7 @@ def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, str], tuple[s
         if len(set(names)) < len(names):
             raise InputError(f"{name!r}: a column name stands twice: rename one of them")
         folders = [key for key, _ in HIVE.findall(name.replace(os.sep, "/")) if key not in names]
-        types = {column: str(kind) for column, kind in zip(names, schema.types, strict=True)} | dict.fromkeys(folders, "string")
+        types = dict(zip(names, schema.types, strict=True)) | dict.fromkeys(folders, pa.string())
         if not first:
             first, hive = types, folders
         if list(types) != list(first):
@@ -148,7 +151,7 @@ def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, str], tuple[s
                 raise InputError(f"{name!r}: column {column!r} is {kind}, in {files[0]!r} it is {first[column]}")
         index += [column for column in index_columns(schema) if column not in index]
         encoded = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
-        size += max(encoded, metadata.num_rows * sum(_width(kind) for kind in types.values()))
+        size += max(encoded, metadata.num_rows * sum(_width(str(kind)) for kind in types.values()))
     return tuple(first), first, tuple(hive), size, tuple(index)
 
 

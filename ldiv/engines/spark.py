@@ -122,7 +122,7 @@ class Spark:
         TooManyError
             More than fit the driver; they stay where they are.
         """
-        self.make("ldiv combinations", count_query(SPARK, self.table, keys, SPARK.hashed(rest, to_text)))
+        self.make("ldiv combinations", count_query(SPARK, self.table, keys, [SPARK.name(x) for x in rest]))
         with errors():
             self.room.require_combinations(self.kept["ldiv combinations"].count(), keys)
         self.counted = self.counts(f"SELECT * FROM {self.combinations}", len(keys))
@@ -130,7 +130,7 @@ class Spark:
 
     def rows(self, keys: Sequence[str], rest: Sequence[str], to_text: bool, part: int, parts: int) -> Counts:
         """Every combination of keys and what else there is: one part of the rows."""
-        return self.counts(rows_query(SPARK, self.table, keys, SPARK.hashed(rest, to_text), part, parts), len(keys))
+        return self.counts(rows_query(SPARK, self.table, keys, [SPARK.name(x) for x in rest], part, parts), len(keys))
 
     def published(self, plan: Plan) -> Any:
         """The release as a DataFrame, which is computed when it is asked for."""

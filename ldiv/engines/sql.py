@@ -23,6 +23,8 @@ class Dialect:
     digest: str  # a hash of {} as a number from 0 to 2**62 - 1, in a type that holds sums of it
     quotient: str  # of whole numbers
     total: str  # of numbers below 2**62, too large for 64 bits
+    zero: str  # a number with a point, with one zero, in its own type
+    no_number: str  # not isnan in DuckDB, which believes the least and the largest value in a Parquet file, and those say nothing of such
 
     def name(self, column: str) -> str:
         return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
@@ -39,17 +41,23 @@ class Dialect:
     def joined(self, columns: Sequence[str], left: str, right: str) -> str:
         return " AND ".join(f"{left}.{self.name(column)} {self.same} {right}.{self.name(column)}" for column in columns)
 
-    def hashed(self, columns: Sequence[str], to_text: bool) -> list[str]:
-        """What is hashed of columns: as they are, or as a text file holds them."""
-        return [self.as_text(self.name(x)) if to_text else self.name(x) for x in columns]
-
     def as_text(self, value: str) -> str:
         return f"CAST({value} AS {self.text})"
 
 
-DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)", "//", "sum({})")
+DUCKDB = Dialect(
+    '"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)", "//", "sum({})", "{} + 0", "CAST({} AS VARCHAR) IN ('nan', '-nan')"
+)
 SPARK = Dialect(
-    "`", "<=>", "STRING", "xxhash64", "CAST(shiftrightunsigned(xxhash64({}), 2) AS DECIMAL(38, 0))", "div", "sum(CAST({} AS DECIMAL(38, 0)))"
+    "`",
+    "<=>",
+    "STRING",
+    "xxhash64",
+    "CAST(shiftrightunsigned(xxhash64({}), 2) AS DECIMAL(38, 0))",
+    "div",
+    "sum(CAST({} AS DECIMAL(38, 0)))",
+    "{} + CAST(0 AS FLOAT)",
+    "isnan({})",
 )
 
 
@@ -136,7 +144,7 @@ def release_query(dialect: Dialect, rows: str, plan: Plan, floats: Sequence[str]
             value = f"x{at}.shown"
             joins += f" JOIN {dialect.name(f'ldiv texts {at}')} x{at} ON {own} {dialect.same} x{at}.own"
         elif name in floats and name in plan.qi:
-            value = f"CASE WHEN isnan({own}) THEN NULL ELSE {own} + 0 END"
+            value = f"CASE WHEN {dialect.no_number.format(own)} THEN NULL ELSE {dialect.zero.format(own)} END"
         else:
             value = own
         if at < len(plan.qi) and plan.changed[at]:

@@ -73,7 +73,7 @@ def placed(target: str | os.PathLike[str], inputs: Sequence[str]) -> Iterator[Pl
         raise InputError(f"{given!r}: cannot write in the folder {str(folder.parent)!r}: {error.strerror}") from error
     try:
         yield Place(staged, None, "parquet")
-        os.chmod(staged, 0o777 & ~_umask())
+        os.chmod(staged, folder.stat().st_mode & 0o7777 if folder.is_dir() else 0o777 & ~_umask())  # an empty folder keeps its own
         _refuse(folder, given, inputs)
         os.replace(staged, folder)  # takes the place of an empty folder, too
     finally:

@@ -155,7 +155,9 @@ def lattice_for(contingency: Contingency, nodes: bool, loss: str | Mapping[Any, 
     if nodes:
         return Lattice.of_nodes(contingency, loss)
     if loss is not None:
-        raise InputError("loss= is about nodes of hierarchies: give hierarchies= too, or leave it out")
+        raise InputError(
+            "loss= is about nodes of hierarchies: give hierarchies= too (ldiv.solve: nodes=True, with a table that has some), or leave it out"
+        )
     return Lattice.of_stars(contingency)
 
 

@@ -44,9 +44,10 @@ def encode_sortable(values: NDArray[Any], missing: NDArray[np.bool_], ordered: b
     if present.dtype.kind in "iu" and len(present):
         low, high = int(present.min()), int(present.max())
         if high - low < max(1 << 16, 2 * len(present)):  # a table by value, instead of a sort of all rows
-            offset = (present - low).astype(np.int64) if low >= 0 else present.astype(np.int64) - low
+            # Differences in the column's own type, or in 64 bits where that has a sign: beyond 2**63 there are none with one.
+            offset = (present - present.dtype.type(low)).astype(np.int64) if low >= 0 else present.astype(np.int64) - low
             seen = np.bincount(offset, minlength=high - low + 1) > 0
-            distinct: NDArray[Any] = np.flatnonzero(seen) + low
+            distinct: NDArray[Any] = np.flatnonzero(seen).astype(np.uint64 if low >= 0 else np.int64) + (np.uint64(low) if low >= 0 else low)
             inverse = (np.cumsum(seen) - 1)[offset]
         else:
             distinct, inverse = np.unique(present, return_inverse=True)

@@ -379,7 +379,7 @@ class Table(Source):
         if change.nulls:
             absent = series.is_null().to_numpy().astype(bool)[first] if len(first) else np.zeros(0, bool)
             place = np.where((change.text < 0) & ~absent[change.codes], change.codes, np.int32(-1))
-            return self.backend.gather(native, first, place)
+            return self.backend.gather(self.backend.one_zero(native), first, place)
         words = [*self.texts_of_rows(name, first), *change.texts]
         place = np.where(change.text < 0, change.codes, len(first) + change.text)
         return self.backend.words(native, words, place)

@@ -158,7 +158,8 @@ class Microdata:
         return self._with(sensitive=sensitive, sensitive_domain=domain)
 
     def with_hierarchies(self, hierarchies: Mapping[str, Any]) -> Microdata:
-        """The same table with a taxonomy for each QI attribute that has a hierarchy, given as :func:`ldiv.anonymize` takes them."""
+        """The same table with a taxonomy for each QI attribute that has a hierarchy, given as :func:`ldiv.anonymize` takes them; see ``nodes=`` of
+        :func:`ldiv.solve`."""
 
         def grown(j: int, x: Domain) -> Domain:
             labels = [x.label(code) for code in range(x.size)]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiv.errors import InputError
+from ldiv.table.domain import NO_SENSITIVE
 from ldiv.table.microdata import Microdata
 from ldiv.utility.shown import Shown, shown_by
 
@@ -86,7 +87,7 @@ def k_marginal(what: Any, other: Microdata | None = None) -> float:
     else:
         second = shown_by(what)
         first = shown_by(second.contingency)
-        pairs = combinations(range(second.contingency.d + (second.contingency.m > 1)), 2)
+        pairs = combinations(range(len(_names(second))), 2)
     apart = [2 * _half(_two(first, a, b), _two(second, a, b)) for a, b in pairs]
     if not apart:
         raise InputError("k_marginal needs two columns")
@@ -131,15 +132,13 @@ def associations(release: Any) -> dict[tuple[str, str], tuple[float, float]]:
     seen = shown_by(release)
     true = shown_by(seen.contingency)
     names = _names(seen)
-    return {
-        (names[a], names[b]): (cramers_v(_two(true, a, b)), cramers_v(_two(seen, a, b)))
-        for a, b in combinations(range(len(names)), 2)
-        if b < seen.contingency.d or seen.contingency.m > 1
-    }
+    return {(names[a], names[b]): (cramers_v(_two(true, a, b)), cramers_v(_two(seen, a, b))) for a, b in combinations(range(len(names)), 2)}
 
 
 def _names(seen: Shown) -> list[str]:
-    return [domain.name for domain in [*seen.contingency.domains, seen.contingency.sensitive_domain]]
+    """Of the columns that there are: the quasi-identifiers, and the SA where the table has one, of however few values."""
+    target = seen.contingency.sensitive_domain
+    return [domain.name for domain in [*seen.contingency.domains, *([] if target == NO_SENSITIVE else [target])]]
 
 
 def _half(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:

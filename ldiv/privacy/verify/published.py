@@ -91,7 +91,7 @@ def encode_published(raw: Any) -> PublishedColumn:
     if isinstance(array, np.ndarray) and array.dtype.kind in "iu" and len(array):
         low, high = int(array.min()), int(array.max())
         if high - low < 1 << 20:
-            codes = np.subtract(array, low, dtype=np.int64, casting="unsafe")
+            codes = (array - array.dtype.type(low)).astype(np.int64) if low >= 0 else array.astype(np.int64) - low
             seen = np.bincount(codes, minlength=high - low + 1) > 0
             number = np.cumsum(seen) - 1
             return PublishedColumn(number.astype(np.min_scalar_type(int(number[-1])))[codes], [int(v) + low for v in np.flatnonzero(seen)])

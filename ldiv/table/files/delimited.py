@@ -23,9 +23,9 @@ from ldiv.table.files.dialect import (
     wrong_width,
 )
 from ldiv.table.files.numbers import widened
-from ldiv.table.text import text_of
+from ldiv.table.text import is_missing, text_of
 
-__all__ = ["read_delimited", "write_delimited"]
+__all__ = ["explain", "read_delimited", "write_delimited"]
 
 BOM = b"\xef\xbb\xbf"
 ROWS = 1 << 16  # written at a time
@@ -90,7 +90,7 @@ def _read(buffer: Any, data: Any, name: str, delimiter: str, names: Sequence[str
             convert_options=csv.ConvertOptions(column_types={column: pa.string() for column in header}, strings_can_be_null=False),
         )
     except pa.ArrowInvalid as error:
-        raise InputError(_explain(data, delimiter, len(header), name) or f"{name}: {error}") from error
+        raise InputError(explain(data, delimiter, len(header), name) or f"{name}: {error}") from error
     styles = quote_styles(data, delimiter, table.columns, 0 if names is not None else 1, name)
     line_end = "\r\n" if data[end : end + 2].tobytes() == b"\r\n" else "\r" if data[end : end + 1].tobytes() == b"\r" else "\n"
     return table, Dialect(delimiter, line_end, bom, quoted, styles, bool(data[-1] in (LF, CR)))
@@ -120,8 +120,8 @@ def _longest(data: Any, end: int) -> int:
     return 2 * max(longest, len(data) - begun) + 2
 
 
-def _explain(data: Any, delimiter: str, width: int, name: str) -> str | None:
-    """What is wrong with a file that Arrow refused, by the line."""
+def explain(data: Any, delimiter: str, width: int, name: str) -> str | None:
+    """What is wrong with a file of `width` columns that a reader refused, by the line; None where nothing is."""
     from ldiv.table.files.dialect import line_of
 
     place = _not_utf8(data)
@@ -223,7 +223,7 @@ def _text(column: Any, name: str) -> Any:
         return column.cast(pa.large_string())
     if kinds.is_nested(column.type) or "binary" in str(column.type):
         raise InputError(f"column {name!r} holds {column.type}: a text file cannot hold it; write Parquet, or leave the column out")
-    return pa.array([None if value is None else text_of(value) for value in widened(column).to_pylist()], pa.large_string())
+    return pa.array([None if is_missing(value) else text_of(value) for value in widened(column).to_pylist()], pa.large_string())
 
 
 def _quoted(texts: Any, style: QuoteStyle, delimiter: str, alone: bool) -> Any:
