@@ -428,15 +428,26 @@ def test_too_little_memory(tmp_path):
         {"age": rng.integers(0, 10**6, rows), "town": rng.integers(0, 10**6, rows), "born": np.arange(rows), "ill": rng.integers(0, 9, rows)}
     )
     source = written(table.append_column("text", pa.array([f"{x:0200d}" for x in range(rows)])), tmp_path / "source", parts=1)
-    from ldiv.engines import duckdb, room
+    from ldiv.engines import room
 
-    least, duckdb.LEAST = duckdb.LEAST, 4 << 20
+    least, room.LEAST = room.LEAST, 4 << 20
     itself, room.ITSELF, each, room.EACH = room.ITSELF, 0, room.EACH, 1
     try:
         refused(tmp_path, source, "too little memory", memory_limit="34MB", threads=2)
     finally:
-        duckdb.LEAST, room.ITSELF, room.EACH = least, itself, each
+        room.LEAST, room.ITSELF, room.EACH = least, itself, each
     refused(tmp_path, source, "memory_limit must be", memory_limit="much")
+
+
+def test_the_least_memory_is_enough_for_a_small_table_and_less_is_refused_at_once(tmp_path):
+    from ldiv.engines import room
+
+    source, least = written(people(), tmp_path / "source"), -(-room.least_memory() // 10**6)
+    refused(tmp_path, source, f"at least {least} MB, which Python and an engine take without any data", memory_limit=f"{least - 1}MB")
+    for megabytes in (least, least + 10, 2 * least, 4 * least):
+        assert room.Room(megabytes * 10**6).most >= room.FEW
+        assert room.Room((megabytes + 1) * 10**6).most >= room.Room(megabytes * 10**6).most
+    assert ldiv.anonymize_files(source, tmp_path / "out.parquet", QI, SENSITIVE, 3, engine="duckdb", algorithm="tp", memory_limit=f"{least}MB")
 
 
 def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
@@ -444,6 +455,7 @@ def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
 
     source = written(people(), tmp_path / "source")
     monkeypatch.setattr(room, "EACH", 10**7)
+    monkeypatch.setattr(room, "FEW", 1)
     refused(
         tmp_path, source, r"\d+ combinations of 'age', 'town', 'born', 'ill' are too many for 1,000 MB of memory: give [\d,]+ MB", memory_limit="1GB"
     )
@@ -470,7 +482,7 @@ def test_what_engines_do_not_do_is_refused_by_name(tmp_path):
 def test_auto_takes_memory_for_what_is_small(tmp_path):
     source = written(people(), tmp_path / "source")
     assert ldiv.anonymize_files(source, tmp_path / "a.parquet", QI, SENSITIVE, 3, algorithm="tp").engine == "memory"
-    small = ldiv.anonymize_files(source, tmp_path / "b.parquet", QI, SENSITIVE, 3, algorithm="tp", memory_limit=32 << 20)
+    small = ldiv.anonymize_files(source, tmp_path / "b.parquet", QI, SENSITIVE, 3, algorithm="tp", memory_limit="259MB")
     assert small.engine == "memory"
     from ldiv.engines import Sources, chosen
 

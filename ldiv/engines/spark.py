@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ldiv.engines.plan import Counts, Plan
-from ldiv.engines.room import SHARE, Room
+from ldiv.engines.room import Room
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query, rows_query
 from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
@@ -84,7 +84,7 @@ class Spark:
 
     def __init__(self, session: Any, frame: Any, memory: int, sources: Sources | None = None) -> None:
         self.session, self.frame, self.sources = session, frame, sources
-        self.room = Room(memory, int(memory * SHARE))
+        self.room = Room(memory)
         self.kept: dict[str, Any] = {}
         self.tables: dict[str, str] = {}
         self.tag = uuid.uuid4().hex[:12]
