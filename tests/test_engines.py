@@ -235,6 +235,40 @@ def test_folders_named_after_values_are_columns(tmp_path, engine):
     assert done.release.stars == ldiv.anonymize(with_year, ["age", "year"], "ill", 3, algorithm="tp", order="random").stars
 
 
+FOLDERS = ["San%20Remo", "__HIVE_DEFAULT_PARTITION__", "", "a+b", "%C3%A9", "100%", "O'Hara", "{x}*", "NULL", "01"]
+SAID = ["San Remo", None, "", "a+b", "é", "100%", "O'Hara", "{x}*", "NULL", "01"]
+
+
+@engines
+def test_names_of_folders_mean_the_same_to_every_engine(tmp_path, engine):
+    """Decoded texts; what Hive writes for a missing value is one, which a sensitive column may not hold unless that is asked for."""
+    for number, name in enumerate(FOLDERS):
+        (tmp_path / "source" / f"town={name}").mkdir(parents=True)
+        pq.write_table(pa.table({"a": [number % 2] * 3, "s": ["x", "y", "z"]}), tmp_path / "source" / f"town={name}" / "p.parquet")
+    ldiv.anonymize_files(tmp_path / "source", tmp_path / "out.parquet", ["a"], "s", 3, engine=engine, algorithm="tp")
+    beside = pq.read_table(tmp_path / "out.parquet").column("town").to_pylist()
+    assert Counter(beside) == Counter(3 * SAID)
+    asked = {"k": 3, "star": None, "star_is_null": True, "missing": "value"}
+    ldiv.anonymize_files(tmp_path / "source", tmp_path / "kept.parquet", ["town"], "s", 3, engine=engine, algorithm="tp", **asked)
+    assert Counter(pq.read_table(tmp_path / "kept.parquet").column("town").to_pylist()) == Counter(3 * SAID)
+    with pytest.raises(ldiv.InputError, match="3 missing values in the sensitive column 'town'"):
+        ldiv.anonymize_files(tmp_path / "source", tmp_path / "none.parquet", ["a"], "town", 2, engine=engine, algorithm="tp")
+
+
+@engines
+def test_folders_that_say_nothing(tmp_path, engine):
+    folder = tmp_path / "x=1=2" / "source" / "year=2020"
+    folder.mkdir(parents=True)
+    pq.write_table(people(60), folder / "p.parquet")
+    for source, columns in ((folder.parent, ["year"]), (folder / "p.parquet", [])):  # of a file by its own name they say nothing
+        target = tmp_path / f"{len(columns)}.parquet"
+        ldiv.anonymize_files(source, target, ["age"], "ill", 3, engine=engine, algorithm="tp")
+        assert pq.read_table(target).schema.names == [*people(1).schema.names, *columns]
+    pq.write_table(people(60).append_column("year", pa.array(["2021"] * 60)), folder / "p.parquet")
+    os.rename(folder.parent, tmp_path / "z=3")
+    refused(tmp_path, tmp_path / "z=3", "'year' is a column and a folder", engine, qi=["age"])
+
+
 @engines
 def test_a_seed_repeats_the_file_and_another_does_not(tmp_path, engine):
     source = written(people(), tmp_path / "source")

@@ -106,7 +106,7 @@ def test_every_type_comes_back_as_from_memory_or_is_refused(tmp_path, suffix):
 
 @pytest.mark.spark
 def test_some_types_on_spark(tmp_path, spark):
-    names = {"uint64", "uint8", "string_view", "timestamp us None", "timestamp us UTC", "timestamp[ms]", "dictionary"}
+    names = {"uint64", "uint8", "large_string", "timestamp us None", "timestamp us UTC", "timestamp[ms]", "dictionary"}
     names |= {f"{kind} {what}" for kind in ("float", "double") for what in ("wide", "zeros", "no number, missing")}
     faults, count = walked(tmp_path, "spark", [".parquet"], names)
     assert not faults, "\n".join(faults)
