@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections import Counter
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -127,3 +128,16 @@ def test_a_type_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(ldiv.InputError, match=r"column 'q' of type timestamp\[ms\].*turn it into timestamp\[us\]"):
         ldiv.anonymize_files(source, tmp_path / "out/", ["s"], None, k=2, l=None, engine="duckdb")
     ldiv.anonymize_files(source, tmp_path / "out/", ["s"], None, k=2, l=None, engine="duckdb", drop=["q"])
+
+
+def test_the_documented_lists_are_those_of_the_code():
+    from ldiv.engines import room, types
+
+    text = (Path(__file__).parents[1] / "docs" / "scale.md").read_text().partition("## What engines refuse")[2].partition("## On paper")[0]
+    rows = {cells[0].strip(): cells for cells in (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))}
+    for engine, named in types.KEYS.items():
+        assert re.findall(r"`([^`]+)`", rows[f"named, `{engine}`"][1]) == list(named)
+        beside = rows[f"beside, `{engine}`"][1]
+        assert beside.startswith("those that may be named") and [*named, *re.findall(r"`([^`]+)`", beside)] == list(types.AS_IT_IS[engine])
+    assert re.findall(r"`([^`]+)`", rows["beside, into text"][1]) == list(types.AS_TEXT)
+    assert f"under {-(-room.least_memory() // 10**6)} MB" in rows["memory"][1]
