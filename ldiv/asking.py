@@ -16,6 +16,7 @@ from ldiv.constraints.several import joined
 from ldiv.errors import InputError, MissingColumnError
 from ldiv.privacy.persons import Persons, persons_of
 from ldiv.privacy.requirement import asked
+from ldiv.release.decoding import refuse_nodes_like_values
 from ldiv.release.publish import publish
 from ldiv.release.release import Release
 from ldiv.table.coarsening import Bins, coarsen
@@ -93,6 +94,9 @@ class Asked:
             data = Counted.from_counts(source, counts, self.qi, name, domains=self.domains, missing=self.missing)
         trees = {column: tree for column, tree in (self.hierarchies or {}).items() if column not in (self.coarsen or {})}
         data = data.with_hierarchies(trees)
+        for domain in data.domains:
+            if domain.name in trees:
+                refuse_nodes_like_values(domain)
         return data.weighted(self.weights) if self.weights else data
 
     @property

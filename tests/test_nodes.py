@@ -439,6 +439,11 @@ def test_nodes_that_read_like_stars_or_values_are_refused():
     rows = [["10", "25", "*"], ["15", "25", "*"], ["25", "z", "*"], ["20", "z", "*"]]
     with pytest.raises(InputError, match="'q': a node of its hierarchy is called '25', as a value is"):
         ldiv.anonymize({"q": ["10", "15", "25", "25"], "s": list("xyxy")}, ["q"], "s", 2, hierarchies={"q": rows})
+    table = {"q": ["10", "15", "25", "20"] * 6, "w": list("aabbccdd") * 3, "s": list("xyxyzz") * 4}
+    for name, algorithm in ldiv.list_algorithms().items():  # whether they would publish it or not
+        if algorithm.generalises or not algorithm.suppression:
+            with pytest.raises(InputError, match="'q': a node of its hierarchy is called '25', as a value is"):
+                ldiv.anonymize(table, ["q", "w"], "s", 2, hierarchies={"q": rows}, algorithm=name)
     tree = {"q": {"N": ["a", "b"], "M": ["c"], "O": ["e"]}}
     with pytest.raises(InputError, match="is called 'N', as stars are"):
         ldiv.anonymize({"q": list("abce"), "s": list("xyxy")}, ["q"], "s", 2, hierarchies=tree, star="N")

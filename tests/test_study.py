@@ -10,7 +10,7 @@ import pytest
 
 import ldiv
 from experiments.cells import Cell, Table
-from experiments.study import config, leaderboard, measures, replays
+from experiments.study import config, leaderboard, measures, replays, verdicts
 from experiments.study.__main__ import main
 from experiments.study.measures import COLUMNS
 from experiments.study.table import ORIGIN, over_seeds
@@ -69,7 +69,7 @@ def test_a_study_from_file_to_page(study, capsys):
     words = ["study.toml", "--results", "results", "--out", "out"]
     assert len(OWN.strip().splitlines()) <= 10
     assert main(words) == 0
-    assert "16 releases" in capsys.readouterr().err
+    assert "4 releases, and 4 that do not exist, " in capsys.readouterr().err
     with (study / "out" / "study.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 16 and all(row[key] for row in rows for key in ORIGIN)
@@ -93,6 +93,24 @@ def test_a_study_from_file_to_page(study, capsys):
     assert shown["query_mean"] == pytest.approx(np.mean(both), rel=1e-3)
     assert shown["spread"]["query_mean"] == pytest.approx(sorted(both), rel=1e-4) and set(shown["spread"]) == {"query_mean", "query_median"}
     assert main(words) == 0 and "cells to solve" not in capsys.readouterr().err  # resumable: all of it is there
+
+
+def test_what_does_not_exist_is_noted_and_no_failure(study, capsys):
+    """A k beyond the table's rows, and Anatomy in groups of at least k: rows with a note, no numbers, and a run that ends well."""
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    (study / "study.toml").write_text(STUDY.replace("l = [2, 40]", "l = [2]\nk = [1, 3, 401]").replace('"mondrian", ', ""))
+    words = ["study.toml", "--results", "results", "--out", "out"]
+    for _ in range(2):
+        assert main(words) == 0
+        said = capsys.readouterr().err
+        assert "5 releases, and 4 that do not exist, " in said and "failed" not in said
+    found = rows_in(study / "out")
+    assert len(found) == 18
+    for (_, algorithm, _, k, _), row in found.items():
+        none = k == "401" or (k == "3" and algorithm == "anatomy")
+        assert bool(row["note"]) == none == (not any(row[name] for name in COLUMNS))
+        if k == "401":
+            assert row["note"] == "the table has 400 rows"
 
 
 def rows_in(folder):
@@ -146,7 +164,11 @@ def test_means_over_seeds_by_hand():
 
 
 @pytest.mark.parametrize(
-    "old, new, message", [('"Race"]', '"race"]', "study.toml: 400 rows: qi: no column 'race'; there are: .*did you mean 'Race'")]
+    "old, new, message",
+    [
+        ('"Race"]', '"race"]', "study.toml: 400 rows: qi: no column 'race'; there are: .*did you mean 'Race'"),
+        ('"Income"', '"income"', "study.toml: 400 rows: sensitive: no column 'income' in the table; there are: .*did you mean 'Income'"),
+    ],
 )
 def test_columns_that_a_table_does_not_have(study, capsys, old, new, message):
     (study / "study.toml").write_text(STUDY.replace(old, new))
@@ -161,6 +183,7 @@ def test_columns_that_a_table_does_not_have(study, capsys, old, new, message):
         ('"tp"', '"tq"', "study.toml: algorithms: no algorithm 'tq'"),
         ('"tp"', '"mondrian"', "algorithms must be a list of different texts"),
         ("l = [2, 40]", "l = [0]", "study.toml: l: "),
+        ('title = "A </script> study"', "title = 3", "study.toml: title must be a text, not 3"),
         ("jobs = 1", "jobs = 0", "jobs must be a whole number of at least 1, not 0"),
         ("rows = 400", "rows = 4.5", r"tables\[0\]: rows must be a whole number of at least 1, not 4.5"),
         ("rows = 400", 'rows = 400\nhierarchies = "arx"', r"tables\[0\]: hierarchies must be true or false, not 'arx'"),
@@ -193,6 +216,15 @@ def test_the_shipped_study_is_fifteen_algorithms_on_five_tables():
     assert leaderboard.TEMPLATE.is_file()
 
 
+def test_the_committed_page_is_the_template_of_today_and_marks_every_algorithm_in_its_own_way():
+    template, page = leaderboard.TEMPLATE.read_text(), (replays.OUT / "leaderboard.html").read_text()
+    title = re.search("<title>(.*?)</title>", page).group(1)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1)
+    assert page == template.replace("{{title}}", title).replace("{{data}}", data)
+    colours, shapes = (len(re.findall('"[^"]+"', re.search(rf"const {name} = \[(.*)\];", template).group(1))) for name in ("COLOURS", "SHAPES"))
+    assert np.lcm(colours, shapes) >= len(ldiv.list_algorithms()) + 1  # and Anatomy
+
+
 def test_arxs_way_of_counting_by_hand():
     """Three rows show A = 0, one A = 1, two a star; the predicate A = 0 has share 3/6 in the output. One predicate: a star counts if 1/2 >= 1, no; two predicates: 1/2 >= 1/2, yes."""
     data = ldiv.Microdata.from_codes([[0], [0], [0], [1], [0], [1]], [0, 1, 0, 1, 0, 1])
@@ -212,3 +244,37 @@ def test_arxs_way_of_counting_by_hand():
     assert replays.counted_as_arx(release, one).tolist() == [3]
     assert replays.counted_as_arx(release, two).tolist() == [2 + 1]  # two rows of the three, one of the two stars
     assert replays.median_error(np.array([0.0, 4.0, 0.0]), np.array([0.0, 3.0, 1.0])) == 0.25
+
+
+@pytest.mark.parametrize(
+    "ours, more, verdict",
+    [
+        ([81, 83.5], True, "agrees"),
+        ([83.1], True, "ours is better"),
+        ([83.1], False, "ours is worse"),
+        ([79], True, "ours is worse"),
+        ([79], False, "ours is better"),
+    ],
+)
+def test_one_rule_of_verdicts(ours, more, verdict):
+    found = verdicts.compared("there", "a number", 82, ours, within=1, more=more, why="", form="{:.1f}")
+    assert (found.verdict, found.within, found.published) == (verdict, "1", "82.0")
+    assert found.ours == ("82.2 (81.0 to 83.5 in 2 draws)" if len(ours) == 2 else f"{ours[0]:.1f}")
+    assert verdicts.beside("there", "a number", "82", "99", "").verdict == "not comparable"
+
+
+def test_a_replay_draws_the_same_again(monkeypatch):
+    """What is drawn in a replay has a seed: queries, donors, and which of several interchangeable rows is starred."""
+    people = ldiv.datasets.load("acs2018", qi=["Age", "Gender", "Race"], sensitive="Income").head(2_000)
+    data = ldiv.Microdata.from_codes(people.codes, domains=people.domains)
+    monkeypatch.setattr(replays, "nist_rows", lambda n, sensitive: data)
+    monkeypatch.setattr(replays, "FEATURES", data.names)
+    assert list(replays.nist()) == list(replays.nist())
+
+
+def test_committed_studies_were_made_by_a_commit():
+    """And not by a working tree that nobody has."""
+    for path in [replays.OUT / "study.csv", replays.OUT / "replays.csv"]:
+        with path.open(newline="") as stream:
+            commits = {row["commit"] for row in csv.DictReader(stream)}
+        assert commits and not any("-dirty" in commit or commit in ("", "unknown") for commit in commits), path

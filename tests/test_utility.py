@@ -356,3 +356,12 @@ def test_propensity():
         np.column_stack([data.codes[:, 0] // 15, *data.codes[:, 1:].T]), data.sensitive, domains=data.domains, sensitive_domain=data.sensitive_domain
     )
     assert propensity(data, wrong, seed=0)[0] > 0.15 and propensity(data, wrong, seed=0)[1] > 5
+
+
+def test_propensity_needs_a_row_a_fold_of_each_table():
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    small, large = (ldiv.Microdata.from_codes([[k % 2] for k in range(n)], sizes=[2]) for n in (4, 5))
+    for pair in ((small, large), (large, small)):
+        with pytest.raises(ldiv.InputError, match="5 folds and needs as many rows of each table, not 4"):
+            propensity(*pair)
+    assert propensity(large, large, seed=0)[0] >= 0

@@ -14,9 +14,9 @@ from experiments.store import ROOT, Store
 from experiments.study.config import Study, read
 from experiments.study.figures import draw
 from experiments.study.leaderboard import save
-from experiments.study.table import rows_of, write
+from experiments.study.table import counted, rows_of, write
 from ldiv.arguments import hint
-from ldiv.errors import InputError, LdivError
+from ldiv.errors import InputError, LdivError, MissingColumnError
 
 __all__ = ["main"]
 
@@ -44,13 +44,13 @@ def main(arguments: list[str] | None = None) -> int:
         asked.error(str(error))
     store = Store(options.results)
     failed = 0
+    started = time.perf_counter()
     if not options.draw_only:
-        started = time.perf_counter()
         failed = run(study.cells(), store, options.jobs or study.jobs, [*study.load, "experiments.study.measures"])
-        print(f"{len(study.cells()):,} releases, {time.perf_counter() - started:.0f} s", file=sys.stderr)
     rows, lacking = rows_of(study, store)
+    print(f"{counted(rows)}, {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if lacking:
-        print(f"{lacking:,} of {len(study.cells()):,} releases are not there yet", file=sys.stderr)
+        print(f"{lacking:,} of {len(study.cells()):,} measurements are not there yet", file=sys.stderr)
     if not rows:
         return 1
     for path in (write(rows, options.out / "study.csv"), save(study, rows, options.out / "leaderboard.html"), *draw(study, rows, options.out)):
@@ -70,6 +70,8 @@ def _there(study: Study) -> Study:
     for name, table in study.tables.items():
         try:
             data = SOURCES[table.dataset].load(1, table.sensitive)
+        except MissingColumnError as error:
+            raise InputError(f"{study.path}: {name}: sensitive: {error}") from error
         except (OSError, LdivError) as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
             continue

@@ -113,9 +113,12 @@ def read(path: Path) -> Study:
     jobs = found.get("jobs", 2)
     if type(jobs) is not int or jobs < 1:
         raise InputError(f"{path}: jobs must be {KINDS[int]}, not {jobs!r}")
+    title = found.get("title", path.stem)
+    if type(title) is not str:
+        raise InputError(f"{path}: title must be {KINDS[str]}, not {title!r}")
     return Study(
         path,
-        str(found.get("title", path.stem)),
+        title,
         tables,
         tuple(algorithms),
         tuple(levels),

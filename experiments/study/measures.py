@@ -58,7 +58,7 @@ COLUMNS = {
 
 
 def study(cell: Cell, seed: int) -> dict[str, Any]:
-    """All measures of one release, with a seed's queries; of a table that admits none, the largest l there is."""
+    """All measures of one release, with a seed's queries; of one that does not exist, why, or the largest l there is."""
     release, found = released(replace(cell, measure=""), seed if cell.algorithm == ANATOMY else 0)
     if release is None:
         return found
@@ -69,8 +69,10 @@ def study(cell: Cell, seed: int) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)  # the cells of one release stand together in a run
 def released(cell: Cell, draw: int) -> tuple[Any, dict[str, Any]]:
-    """A release and what is measured of it without a draw; None and the largest l of a table that admits none. Only Anatomy draws."""
+    """A release and what is measured of it without a draw; None and why, or the largest l of a table that admits none. Only Anatomy draws."""
     data = microdata(cell.table)
+    if (why := _none(cell, data.n)) is not None:
+        return None, {"note": why, "n": data.n}
     data.contingency  # noqa: B018  counted once for all algorithms, so that the first does not pay for those after it
     started = time.process_time()  # of the processor: what else runs does not count
     try:
@@ -91,6 +93,15 @@ def released(cell: Cell, draw: int) -> tuple[Any, dict[str, Any]]:
         "groups": release.groups,
     }
     return release, found | (_of_release(release) if isinstance(release, Release) else {})
+
+
+def _none(cell: Cell, n: int) -> str | None:
+    """Why there can be no such release, whatever the sensitive values."""
+    if cell.k > n:
+        return f"the table has {n:,} rows"
+    if cell.k > 1 and cell.algorithm == ANATOMY:
+        return "Anatomy publishes quasi-identifiers as they are, so a combination is published as often as it occurs"
+    return None
 
 
 def _solved(cell: Cell) -> Release:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from experiments.measure import NIST, SHARED, nist_rows
 from experiments.provenance import provenance
+from experiments.study.verdicts import Replay, beside, claimed, compared, kept, many, save
 from ldiv.algorithms.fulldomain.nodes import Node, Nodes
 from ldiv.anatomy import anatomize
 from ldiv.api import solve
@@ -32,35 +33,11 @@ from ldiv.release.release import Release
 from ldiv.table.microdata import Microdata
 from ldiv.utility import Workload, as_released, k_marginal
 
-__all__ = ["REPLAYS", "Replay", "main"]
+__all__ = ["REPLAYS", "main"]
 
 OUT = Path(__file__).parents[2] / "paper_figures" / "study"
 NINE = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
-
-
-@dataclass(frozen=True)
-class Replay:
-    """One number.
-
-    Attributes
-    ----------
-    source : str
-        Where it is published.
-    what : str
-        The number and its settings.
-    published, ours : str
-    verdict : str
-        ``"same"``, ``"agrees"`` (within what is said), ``"ours is better"``, ``"ours is worse"``, ``"not comparable"``.
-    why : str
-        What the verdict rests on, and what differs.
-    """
-
-    source: str
-    what: str
-    published: str
-    ours: str
-    verdict: str
-    why: str
+DRAWS = 5  # seeds of whatever is drawn: queries, donors, and which of several interchangeable rows is starred
 
 
 @cache
@@ -140,18 +117,18 @@ def arx_optimum() -> Iterator[Replay]:
         ours = f"{lost:.9f}, {starred:,} rows"
         if england == "Europa":
             _, best, looked = loss.least()
-            same = abs(lost - LOSS) < 1e-9 and starred == STARRED
-            yield Replay(
-                source, f"loss and suppressed rows of node {list(OPTIMUM)}", f"{LOSS:.9f}, {STARRED:,} rows (8.567 %)", ours, "same" if same else "differs",
+            yield claimed(
+                source, f"loss and suppressed rows of node {list(OPTIMUM)}", f"{LOSS:.9f}, {STARRED:,} rows (8.567 %)", ours,
+                abs(lost - LOSS) < 1e-9 and starred == STARRED, "1e-9 of the loss, no row",
                 "with the hierarchy of countries as ARX shipped it then (England in a part of its own, 'Europa', in commit 20f97249); loss is the geometric mean over columns",
             )  # fmt: skip
-            yield Replay(
-                source, "the node of least loss", str(list(OPTIMUM)), str(list(best)), "same" if best == OPTIMUM else "differs",
+            yield claimed(
+                source, "the node of least loss", str(list(OPTIMUM)), str(list(best)), best == OPTIMUM, "the same node",
                 f"the least of all {nodes.lattice.vectors:,} nodes, {looked:,} of which had to be looked at",
             )  # fmt: skip
         else:
-            yield Replay(
-                source, "the same with the hierarchy as it is shipped today", f"{LOSS:.9f}, {STARRED:,} rows", ours, "not comparable",
+            yield beside(
+                source, "the same with the hierarchy as it is shipped today", f"{LOSS:.9f}, {STARRED:,} rows", ours,
                 "England is in Europe now: 31 rows fewer are in classes of less than five",
             )  # fmt: skip
 
@@ -168,20 +145,26 @@ def arx_cube() -> Iterator[Replay]:
     data = Microdata.from_frame(frame, SEVEN, "occupation", keep=False)
     release = solve(data, 3, k=5, algorithm="auto", effort="best", time_limit=60)
     mean = release.stars / (8 * release.n)  # over eight columns, the sensitive one losing nothing
-    yield Replay(
-        source, "mean loss of cells over eight columns", "0.09762", f"{mean:.5f}", "ours is better" if mean < 0.0976165 else "ours is worse",
-        f"frequency 3-diversity (stronger than distinct) and k = 5, both inside the search, effort best for a minute: {release.stars:,} stars where ARX has 23,554",
+    yield compared(
+        source, "mean loss of cells over eight columns", 0.0976165, [mean], within=0.001, more=False, form="{:.5f}",
+        why=f"frequency 3-diversity (stronger than distinct) and k = 5, both inside the search, effort best for a minute, so that a faster machine gets further: "
+        f"{release.stars:,} stars where ARX has 23,554",
     )  # fmt: skip
-    for name, published, workload in (
-        ("points", 0.0, Workload.points(data, each=40, seed=0)),
-        ("ranges", 0.4133476856835307, Workload.ranges(data, each=40, seed=0)),
-    ):
-        true = workload.answers(data)
-        by_rule, by_share = median_error(true, counted_as_arx(release, workload)), workload.errors(release).median
-        yield Replay(
-            source, f"median relative error of {name} queries on all subsets of columns", f"{published:.4f}", f"{by_rule:.4f} by ARX's counting; {by_share:.4f} with stars spread evenly, of queries with an answer",
-            "agrees" if by_rule == published else "ours is better" if by_rule < published else "ours is worse",
-            "40 queries a subset instead of 1,000; a query whose true answer is 0 counts as infinitely wrong unless answered 0, as there",
+    for name, published, make in (("points", 0.0, Workload.points), ("ranges", 0.4133476856835307, Workload.ranges)):
+        as_there, alike, evenly = [], [], []
+        for seed in range(DRAWS):
+            workload = make(data, each=40, seed=seed)
+            true, said = workload.answers(data), counted_as_arx(release, workload)
+            as_there.append(median_error(true, said))
+            alike.append(median_error(true[true > 0], said[true > 0]))
+            evenly.append(workload.errors(release).median)
+        yield compared(
+            source, f"median relative error of {name} queries on all subsets of columns, by ARX's counting", published, as_there, within=0.01, more=False,
+            why="40 queries a subset instead of 1,000; a query whose true answer is 0 counts as infinitely wrong unless answered 0, as there",
+        )  # fmt: skip
+        yield beside(
+            source, f"the same of {name} queries with an answer alone, by ARX's counting and with stars spread evenly", "", f"{many(alike)}; {many(evenly)}",
+            "nothing is published of them: one release and the same queries, so only the way of counting stars differs",
         )  # fmt: skip
 
 
@@ -228,22 +211,22 @@ def kanonml() -> Iterator[Replay]:
     along = data.with_hierarchies({name: trees[name] for name in eight if name != "age"})
     source = "k-AnonML (Slijepcevic et al., Computers & Security 111:102488, 2021; paper_results/adult)"
     for k, published in FOREST["Mondrian"].items():
-        release = solve(along, k=k, algorithm="mondrian", nodes=True)
-        found = 100 * as_released(release, frame["salary-class"], ["age"], unknown=50.5, models=["random forest"])["random forest"].accuracy
-        yield Replay(
-            source, f"accuracy (%) of a random forest, Mondrian, k = {k}", f"{published:.2f}", f"{found:.2f}", "agrees" if abs(found - published) <= 1 else "differs",
-            "within one point; their Mondrian cuts categories by the hierarchy, ours by the order of codes, and where a set is no node of it, the node above is shown",
+        yield compared(
+            source, f"accuracy (%) of a random forest, Mondrian, k = {k}", published,
+            [forest(solve(along, k=k, algorithm="mondrian", nodes=True), frame["salary-class"])], within=1, more=True, form="{:.2f}",
+            why="their Mondrian cuts categories by the hierarchy, ours by the order of codes, and where a set is no node of it, the node above is shown",
         )  # fmt: skip
-        better = (
-            100
-            * as_released(solve(data, k=k, algorithm="auto", effort="fast"), frame["salary-class"], ["age"], unknown=50.5, models=["random forest"])[
-                "random forest"
-            ].accuracy
-        )
-        yield Replay(
-            source, f"the same, suppression by the cascade instead, k = {k}", f"{published:.2f} (their Mondrian)", f"{better:.2f}",
-            "ours is better" if better > published else "ours is worse", "75.1 is what saying the commoner class gives",
+        starred = solve(data, k=k, algorithm="auto", effort="fast")
+        yield compared(
+            source, f"the same, suppression by the cascade beside their Mondrian, k = {k}", published,
+            [forest(starred.drawn(seed), frame["salary-class"]) for seed in range(DRAWS)], within=1, more=True, form="{:.2f}",
+            why="another way to publish, on the same table by the same protocol; 75.1 is what saying the commoner class gives",
         )  # fmt: skip
+
+
+def forest(release: Release, income: NDArray[Any]) -> float:
+    """The accuracy (%) of k-AnonML's random forest on a release."""
+    return 100 * as_released(release, income, ["age"], unknown=50.5, models=["random forest"])["random forest"].accuracy
 
 
 # -- NIST ---------------------------------------------------------------------------------------------------------------------
@@ -257,11 +240,10 @@ def nist() -> Iterator[Replay]:
     source = "NIST, SDNist sample reports (sdcMicro, k = 6, 2025)"
     for algorithm in ("cascade", "auto"):
         release = solve(data, k=6, algorithm=algorithm)
-        scores = [k_marginal(data, release.complete("hotdeck", seed=seed)) for seed in range(3)]
-        spread = k_marginal(release)
-        yield Replay(
-            source, f"K-marginal (1000 at best), 6-anonymous by suppression, {algorithm}", "907 on 18,720 rows", f"{np.mean(scores):.0f} on all 27,253 (hot deck); {spread:.0f} in expectation",
-            "ours is better" if np.mean(scores) > 907 else "ours is worse",
+        scores = [k_marginal(data, release.drawn(seed).complete("hotdeck", seed=seed)) for seed in range(DRAWS)]
+        yield beside(
+            source, f"K-marginal (1000 at best), 6-anonymous by suppression, {algorithm}", "907 on 18,720 rows",
+            f"{many(scores, '{:.0f}')} on all 27,253 (hot deck); {k_marginal(release):.0f} in expectation",
             f"{release.stars:,} stars; in sdcMicro an NA matches anything, so its table is not 6-anonymous in this sense (47 % of its records are unique), and it leaves out rows with one",
         )  # fmt: skip
 
@@ -279,9 +261,9 @@ def anatomy() -> Iterator[Replay]:
             queries = Workload.anatomy(data, dims=dims, selectivity=selectivity, count=2_000, seed=1)
             mine = queries.errors(both).mean
             others = {name: queries.errors(release).mean for name, release in peers.items()}
-            yield Replay(
+            yield claimed(
                 source, f"mean relative error, l = 10, {dims} predicates and the SA, selectivity {selectivity:.0%}", "Anatomy below generalisation (Mondrian)",
-                f"Anatomy {mine:.3f}, Mondrian {others['mondrian']:.3f}; near-optimal suppression {others['auto']:.3f}", "agrees" if mine < others["mondrian"] else "differs",
+                f"Anatomy {mine:.3f}, Mondrian {others['mondrian']:.3f}; near-optimal suppression {others['auto']:.3f}", mine < others["mondrian"], "the claim",
                 "another table of the same kind: the claim is replayed, not the numbers",
             )  # fmt: skip
 
@@ -300,7 +282,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--only", nargs="*", default=list(REPLAYS), choices=list(REPLAYS))
     asked = parser.parse_args(arguments)
-    rows = _kept(asked.out / "replays.csv", asked.only)
+    rows = kept(asked.out / "replays.csv", asked.only)
     for name in asked.only:
         replay, needs = REPLAYS[name]
         if needs is not None and not needs.is_file():
@@ -311,37 +293,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if not rows:
         return 1
-    for path in save(rows, asked.out):
+    for path in save(sorted(rows, key=lambda row: list(REPLAYS).index(row["replay"])), asked.out):
         print(path)
     return 0
-
-
-def _kept(path: Path, anew: list[str]) -> list[dict[str, Any]]:
-    """What stands there of the replays that are not run now."""
-    if not path.is_file():
-        return []
-    with path.open(newline="") as stream:
-        return [dict(row) for row in csv.DictReader(stream) if row["replay"] not in anew]
-
-
-def save(rows: list[dict[str, Any]], folder: Path) -> list[Path]:
-    """The replays as CSV and as a page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = sorted(rows, key=lambda row: list(REPLAYS).index(row["replay"]))
-    with (folder / "replays.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    lines = ["# Published numbers, replayed", "", "`python -m experiments.study.replays`; commit and date of each row stand in replays.csv.", ""]
-    lines += ["| what | published | ours | verdict | |", "|---|---|---|---|---|"]
-    seen = ""
-    for row in rows:
-        if row["source"] != seen:
-            seen = row["source"]
-            lines.append(f"| **{seen}** | | | | |")
-        lines.append(f"| {row['what']} | {row['published']} | {row['ours']} | {row['verdict']} | {row['why']} |")
-    (folder / "replays.md").write_text("\n".join(lines) + "\n")
-    return [folder / "replays.csv", folder / "replays.md"]
 
 
 if __name__ == "__main__":

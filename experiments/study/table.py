@@ -12,7 +12,7 @@ from experiments.store import Store
 from experiments.study.config import Study
 from experiments.study.measures import COLUMNS, recodes
 
-__all__ = ["over_seeds", "rows_of", "write"]
+__all__ = ["counted", "over_seeds", "rows_of", "write"]
 
 KEYS = ("table", "dataset", "rows", "attributes", "sensitive", "hierarchies", "l", "k", "algorithm", "seed")
 ORIGIN = ("commit", "ldiv", "numpy", "python", "cpu", "date")
@@ -40,12 +40,19 @@ def rows_of(study: Study, store: Store) -> tuple[list[dict[str, Any]], int]:
                 "k": cell.k,
                 "algorithm": cell.algorithm,
                 "seed": int(cell.measure.removeprefix("study-")),
-                "note": f"the largest l is {found['infeasible']}" if "infeasible" in found else "",
+                "note": found.get("note", f"the largest l is {found['infeasible']}" if "infeasible" in found else ""),
                 **{column: found.get(column) for column in COLUMNS},
                 **{key: made.get(key) for key in ORIGIN},
             }
         )
     return rows, lacking
+
+
+def counted(rows: Sequence[dict[str, Any]]) -> str:
+    """How many releases there are, and how many there cannot be."""
+    notes = [row["note"] for row in over_seeds(rows)]
+    none = sum(map(bool, notes))
+    return f"{len(notes) - none:,} releases" + (f", and {none:,} that do not exist" if none else "")
 
 
 def over_seeds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

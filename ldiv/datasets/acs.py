@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiv.errors import InputError
+from ldiv.errors import MissingColumnError
 from ldiv.table.arrays import narrowest
 from ldiv.table.domain import Domain
 from ldiv.table.microdata import Microdata
@@ -78,7 +78,7 @@ def microdata(codes: dict[str, NDArray[Any]], sensitive: str | None, qi: Sequenc
     picked = list(qi) if qi is not None else [name for name in QI if name != target]
     for name in [*picked, target]:
         if name not in codes:
-            raise InputError(f"no attribute {name!r}; there are: {', '.join(codes)}")
+            raise MissingColumnError(name, tuple(codes))
     known = domains()
     packed = np.empty((len(codes[target]), len(picked)), dtype=narrowest(known[name].size for name in picked), order="F")
     for j, name in enumerate(picked):

@@ -14,7 +14,7 @@ from ldiv.table.domain import Domain
 from ldiv.table.frames import Change
 from ldiv.table.text import MISSING_WORDS, alike, is_missing, text_of
 
-__all__ = ["changes_of", "refuse_ambiguous_nodes", "refuse_ambiguous_star"]
+__all__ = ["changes_of", "refuse_ambiguous_nodes", "refuse_ambiguous_star", "refuse_nodes_like_values"]
 
 
 def changes_of(
@@ -54,7 +54,23 @@ def refuse_ambiguous_nodes(star: str | None, domain: Domain, published: NDArray[
         raise InputError(f"column {domain.name!r}: a node of its hierarchy is called {star!r}, as stars are: rename it, or choose another star=")
     for code, label in enumerate(domain.labels or () if held else ()):
         if held.get(text_of(label), {(code,)}) != {(code,)}:
-            raise InputError(f"column {domain.name!r}: a node of its hierarchy is called {text_of(label)!r}, as a value is: rename it")
+            raise _called_like_a_value(domain.name, text_of(label))
+
+
+def refuse_nodes_like_values(domain: Domain) -> None:
+    """Raise where a node of a column's hierarchy, not its root, is called as a value is: whether one is published would depend on what is found."""
+    tree = domain.taxonomy
+    if tree is None or domain.labels is None:
+        return
+    values = {text_of(label) for label in domain.labels}
+    own = set(tree.leaf.tolist())
+    for node in range(1, tree.nodes):
+        if node not in own and tree.text[node] in values:
+            raise _called_like_a_value(domain.name, tree.text[node])
+
+
+def _called_like_a_value(column: str, text: str) -> InputError:
+    return InputError(f"column {column!r}: a node of its hierarchy is called {text!r}, as a value is: rename it")
 
 
 def refuse_ambiguous_star(star: str | None, domain: Domain, published: NDArray[np.int32], star_is_null: bool = False) -> None:

@@ -18,6 +18,7 @@ from ldiv.table.rows import Rows
 __all__ = ["MODELS", "Scores", "as_released", "propensity", "on_originals"]
 
 MODELS = ("random forest", "linear SVM", "nearest neighbours")  # k-AnonML's, with its settings
+FOLDS = 5  # of propensity: each holds out a part of the rows
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,8 @@ def propensity(table: Microdata, other: Microdata, *, seed: int | None = None, l
     sklearn = _sklearn()
     if [x.size for x in table.domains] != [x.size for x in other.domains] or table.m != other.m:
         raise InputError("propensity compares tables of equal domains")
+    if (rows_least := min(table.n, other.n)) < FOLDS:
+        raise InputError(f"propensity holds rows out in {FOLDS} folds and needs as many rows of each table, not {rows_least}")
     rows = np.vstack([np.column_stack([x.narrow, x.sensitive]) for x in (table, other)])
     label = np.repeat([0, 1], [table.n, other.n])
     random = np.random.default_rng(SEED.check(seed))
@@ -181,7 +184,7 @@ def propensity(table: Microdata, other: Microdata, *, seed: int | None = None, l
 
     def error(wanted: NDArray[np.int64]) -> float:
         tree = sklearn.tree.DecisionTreeClassifier(min_samples_leaf=least, random_state=state)
-        folds = sklearn.model_selection.StratifiedKFold(5, shuffle=True, random_state=state)
+        folds = sklearn.model_selection.StratifiedKFold(FOLDS, shuffle=True, random_state=state)
         says = sklearn.model_selection.cross_val_predict(tree, rows, wanted, cv=folds, method="predict_proba")[:, 1]
         return float(((says - share) ** 2).mean())
 
