@@ -235,6 +235,40 @@ def test_folders_named_after_values_are_columns(tmp_path, engine):
     assert done.release.stars == ldiv.anonymize(with_year, ["age", "year"], "ill", 3, algorithm="tp", order="random").stars
 
 
+FOLDERS = ["San%20Remo", "__HIVE_DEFAULT_PARTITION__", "", "a+b", "%C3%A9", "100%", "O'Hara", "{x}*", "NULL", "01"]
+SAID = ["San Remo", None, "", "a+b", "é", "100%", "O'Hara", "{x}*", "NULL", "01"]
+
+
+@engines
+def test_names_of_folders_mean_the_same_to_every_engine(tmp_path, engine):
+    """Decoded texts; what Hive writes for a missing value is one, which a sensitive column may not hold unless that is asked for."""
+    for number, name in enumerate(FOLDERS):
+        (tmp_path / "source" / f"town={name}").mkdir(parents=True)
+        pq.write_table(pa.table({"a": [number % 2] * 3, "s": ["x", "y", "z"]}), tmp_path / "source" / f"town={name}" / "p.parquet")
+    ldiv.anonymize_files(tmp_path / "source", tmp_path / "out.parquet", ["a"], "s", 3, engine=engine, algorithm="tp")
+    beside = pq.read_table(tmp_path / "out.parquet").column("town").to_pylist()
+    assert Counter(beside) == Counter(3 * SAID)
+    asked = {"k": 3, "star": None, "star_is_null": True, "missing": "value"}
+    ldiv.anonymize_files(tmp_path / "source", tmp_path / "kept.parquet", ["town"], "s", 3, engine=engine, algorithm="tp", **asked)
+    assert Counter(pq.read_table(tmp_path / "kept.parquet").column("town").to_pylist()) == Counter(3 * SAID)
+    with pytest.raises(ldiv.InputError, match="3 missing values in the sensitive column 'town'"):
+        ldiv.anonymize_files(tmp_path / "source", tmp_path / "none.parquet", ["a"], "town", 2, engine=engine, algorithm="tp")
+
+
+@engines
+def test_folders_that_say_nothing(tmp_path, engine):
+    folder = tmp_path / "x=1=2" / "source" / "year=2020"
+    folder.mkdir(parents=True)
+    pq.write_table(people(60), folder / "p.parquet")
+    for source, columns in ((folder.parent, ["year"]), (folder / "p.parquet", [])):  # of a file by its own name they say nothing
+        target = tmp_path / f"{len(columns)}.parquet"
+        ldiv.anonymize_files(source, target, ["age"], "ill", 3, engine=engine, algorithm="tp")
+        assert pq.read_table(target).schema.names == [*people(1).schema.names, *columns]
+    pq.write_table(people(60).append_column("year", pa.array(["2021"] * 60)), folder / "p.parquet")
+    os.rename(folder.parent, tmp_path / "z=3")
+    refused(tmp_path, tmp_path / "z=3", "'year' is a column and a folder", engine, qi=["age"])
+
+
 @engines
 def test_a_seed_repeats_the_file_and_another_does_not(tmp_path, engine):
     source = written(people(), tmp_path / "source")
@@ -428,15 +462,26 @@ def test_too_little_memory(tmp_path):
         {"age": rng.integers(0, 10**6, rows), "town": rng.integers(0, 10**6, rows), "born": np.arange(rows), "ill": rng.integers(0, 9, rows)}
     )
     source = written(table.append_column("text", pa.array([f"{x:0200d}" for x in range(rows)])), tmp_path / "source", parts=1)
-    from ldiv.engines import duckdb, room
+    from ldiv.engines import room
 
-    least, duckdb.LEAST = duckdb.LEAST, 4 << 20
+    least, room.LEAST = room.LEAST, 4 << 20
     itself, room.ITSELF, each, room.EACH = room.ITSELF, 0, room.EACH, 1
     try:
         refused(tmp_path, source, "too little memory", memory_limit="34MB", threads=2)
     finally:
-        duckdb.LEAST, room.ITSELF, room.EACH = least, itself, each
+        room.LEAST, room.ITSELF, room.EACH = least, itself, each
     refused(tmp_path, source, "memory_limit must be", memory_limit="much")
+
+
+def test_the_least_memory_is_enough_for_a_small_table_and_less_is_refused_at_once(tmp_path):
+    from ldiv.engines import room
+
+    source, least = written(people(), tmp_path / "source"), -(-room.least_memory() // 10**6)
+    refused(tmp_path, source, f"at least {least} MB, which Python and an engine take without any data", memory_limit=f"{least - 1}MB")
+    for megabytes in (least, least + 10, 2 * least, 4 * least):
+        assert room.Room(megabytes * 10**6).most >= room.FEW
+        assert room.Room((megabytes + 1) * 10**6).most >= room.Room(megabytes * 10**6).most
+    assert ldiv.anonymize_files(source, tmp_path / "out.parquet", QI, SENSITIVE, 3, engine="duckdb", algorithm="tp", memory_limit=f"{least}MB")
 
 
 def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
@@ -444,6 +489,7 @@ def test_more_combinations_than_memory_holds(tmp_path, monkeypatch):
 
     source = written(people(), tmp_path / "source")
     monkeypatch.setattr(room, "EACH", 10**7)
+    monkeypatch.setattr(room, "FEW", 1)
     refused(
         tmp_path, source, r"\d+ combinations of 'age', 'town', 'born', 'ill' are too many for 1,000 MB of memory: give [\d,]+ MB", memory_limit="1GB"
     )
@@ -470,7 +516,7 @@ def test_what_engines_do_not_do_is_refused_by_name(tmp_path):
 def test_auto_takes_memory_for_what_is_small(tmp_path):
     source = written(people(), tmp_path / "source")
     assert ldiv.anonymize_files(source, tmp_path / "a.parquet", QI, SENSITIVE, 3, algorithm="tp").engine == "memory"
-    small = ldiv.anonymize_files(source, tmp_path / "b.parquet", QI, SENSITIVE, 3, algorithm="tp", memory_limit=32 << 20)
+    small = ldiv.anonymize_files(source, tmp_path / "b.parquet", QI, SENSITIVE, 3, algorithm="tp", memory_limit="259MB")
     assert small.engine == "memory"
     from ldiv.engines import Sources, chosen
 

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections import Counter
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -106,7 +107,7 @@ def test_every_type_comes_back_as_from_memory_or_is_refused(tmp_path, suffix):
 
 @pytest.mark.spark
 def test_some_types_on_spark(tmp_path, spark):
-    names = {"uint64", "uint8", "string_view", "timestamp us None", "timestamp us UTC", "timestamp[ms]", "dictionary"}
+    names = {"uint64", "uint8", "large_string", "timestamp us None", "timestamp us UTC", "timestamp[ms]", "dictionary"}
     names |= {f"{kind} {what}" for kind in ("float", "double") for what in ("wide", "zeros", "no number, missing")}
     faults, count = walked(tmp_path, "spark", [".parquet"], names)
     assert not faults, "\n".join(faults)
@@ -127,3 +128,16 @@ def test_a_type_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(ldiv.InputError, match=r"column 'q' of type timestamp\[ms\].*turn it into timestamp\[us\]"):
         ldiv.anonymize_files(source, tmp_path / "out/", ["s"], None, k=2, l=None, engine="duckdb")
     ldiv.anonymize_files(source, tmp_path / "out/", ["s"], None, k=2, l=None, engine="duckdb", drop=["q"])
+
+
+def test_the_documented_lists_are_those_of_the_code():
+    from ldiv.engines import room, types
+
+    text = (Path(__file__).parents[1] / "docs" / "scale.md").read_text().partition("## What engines refuse")[2].partition("## On paper")[0]
+    rows = {cells[0].strip(): cells for cells in (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))}
+    for engine, named in types.KEYS.items():
+        assert re.findall(r"`([^`]+)`", rows[f"named, `{engine}`"][1]) == list(named)
+        beside = rows[f"beside, `{engine}`"][1]
+        assert beside.startswith("those that may be named") and [*named, *re.findall(r"`([^`]+)`", beside)] == list(types.AS_IT_IS[engine])
+    assert re.findall(r"`([^`]+)`", rows["beside, into text"][1]) == list(types.AS_TEXT)
+    assert f"under {-(-room.least_memory() // 10**6)} MB" in rows["memory"][1]

@@ -16,7 +16,7 @@ import numpy as np
 from ldiv.engines.faults import damaged, of_text
 from ldiv.engines.packing import Packing
 from ldiv.engines.plan import Counts, Plan
-from ldiv.engines.room import SHARE, Room
+from ldiv.engines.room import Room
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import DUCKDB, count_query, numbered_query, release_query, rows_query
 from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
@@ -24,7 +24,6 @@ from ldiv.errors import InputError
 
 __all__ = ["DuckDB"]
 
-LEAST = 96 << 20
 MOST_TOLD = 300  # letters of what DuckDB says
 
 
@@ -42,8 +41,7 @@ class DuckDB:
             raise InputError("engine 'duckdb' needs the package: pip install 'ldiv[duckdb]'") from error
         self.duckdb, self.sources, self.memory = duckdb, sources, memory
         self.spill = Path(tempfile.mkdtemp(prefix=".ldiv-spill-", dir=spill))
-        self.limit = max(int(memory * SHARE), LEAST)
-        self.room = Room(memory, self.limit)
+        self.room = Room(memory)
         try:
             self._connect(threads)
         except BaseException:  # also a signal: nobody else knows of the folder yet
@@ -53,7 +51,7 @@ class DuckDB:
 
     def _connect(self, threads: int | None) -> None:
         self.connection = self.duckdb.connect(":memory:")
-        self.run(f"SET memory_limit = '{self.limit >> 20}MiB'")
+        self.run(f"SET memory_limit = '{self.room.engine >> 20}MiB'")
         self.run(f"SET temp_directory = {DUCKDB.string(str(self.spill))}")
         self.run("SET preserve_insertion_order = false")
         self.run("SET enable_progress_bar = false")

@@ -18,7 +18,7 @@ from ldiv.engines.memory import held, write_held
 from ldiv.engines.plan import Plan
 from ldiv.engines.pushed import Pushed, can_push
 from ldiv.engines.pushed_verdict import Expected, judge_pushed
-from ldiv.engines.room import TooManyError
+from ldiv.engines.room import TooManyError, least_memory
 from ldiv.engines.sources import Sources
 from ldiv.engines.spark import require_parquet
 from ldiv.engines.target import Place, placed
@@ -84,8 +84,12 @@ def bytes_of_memory(given: Any) -> int:
         size = float(digits) * (1024 if unit[1:] == "IB" else 1000) ** power if known and not isinstance(given, bool) else -1.0
     except ValueError:
         size = -1.0
-    if not 32 << 20 <= size < 1 << 62:
-        raise InputError(f"memory_limit must be bytes, or text such as '800MB' or '2GiB', at least 32 MiB, not {shown(given)}")
+    if not least_memory() <= size < 1 << 62:
+        least = -(-least_memory() // 10**6)
+        raise InputError(
+            f"memory_limit must be bytes, or text such as '800MB' or '2GiB', at least {least} MB, which Python and an engine take without any data, "
+            f"not {shown(given)}"
+        )
     return int(size)
 
 

@@ -7,11 +7,29 @@ from collections.abc import Sequence
 from ldiv.algorithms.pushed import BY_RESIDUE
 from ldiv.errors import InputError
 
-__all__ = ["Room", "TooManyError"]
+__all__ = ["Room", "TooManyError", "least_memory", "of_engine"]
 
 EACH = 400  # bytes that a combination takes from counting to verifying, as measured on seven quasi-identifiers
 ITSELF = 150_000_000  # what Python and its libraries take
 SHARE = 0.5  # of the memory that may be used is the engine's
+LEAST = 96 << 20  # what an engine takes
+FEW = 20_000  # combinations that any memory holds that is allowed at all
+
+
+def least_memory() -> int:
+    """Bytes that the process and an engine take with next to nothing in them."""
+    return ITSELF + LEAST + FEW * EACH
+
+
+def of_engine(memory: int) -> int:
+    """How many of the bytes that may be used are the engine's: half of them, unless the process needs more.
+
+    Examples
+    --------
+    >>> of_engine(10**9), of_engine(least_memory()) == LEAST
+    (500000000, True)
+    """
+    return max(min(int(memory * SHARE), memory - ITSELF - FEW * EACH), LEAST)
 
 
 class TooManyError(InputError):
@@ -19,16 +37,17 @@ class TooManyError(InputError):
 
 
 class Room:
-    """What `memory` bytes, `engine` of which are the engine's, hold.
+    """What `memory` bytes hold, some of which are the engine's.
 
     Examples
     --------
-    >>> Room(10**9, 5 * 10**8).most
+    >>> Room(10**9).most
     875000
     """
 
-    def __init__(self, memory: int, engine: int) -> None:
-        self.memory, self.own = memory, memory - engine
+    def __init__(self, memory: int) -> None:
+        self.memory, self.engine = memory, of_engine(memory)
+        self.own = memory - self.engine
 
     @property
     def most(self) -> int:

@@ -15,12 +15,12 @@ from ldiv.errors import InputError, MissingColumnError
 from ldiv.table.files import expand, format_of_name
 from ldiv.table.files.delimited import read_delimited
 from ldiv.table.files.dialect import first_record, require_delimiter
+from ldiv.table.files.folders import are_parts, values_of_folders
 from ldiv.table.files.outputs import descriptor
 from ldiv.table.pandas_index import index_columns
 
 __all__ = ["Sources"]
 
-HIVE = re.compile(r"([^/=]+)=([^/]*)/")
 HEAD = 1 << 20  # bytes that a header line may have
 
 
@@ -97,7 +97,7 @@ class Sources:
         if kind == "parquet":
             if names is not None or delimiter is not None:
                 raise InputError("names and delimiter are for text files, and these are Parquet")
-            columns, types, hive, size, index = _parquet(files)
+            columns, types, hive, size, index = _parquet(files, are_parts(given, files))
             return cls(tuple(files), kind, columns, types, hive, na=na, bytes=size, given=tuple(given), index=index)
         if any(shape.compression == "bz2" for shape in shapes):
             raise InputError(f"{shown(given[0])}: packed with bz2, which engines do not read: pack it with gzip or zstd, or unpack it")
@@ -123,7 +123,7 @@ class Sources:
                 raise MissingColumnError(name, self.columns)
 
 
-def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, Any], tuple[str, ...], int, tuple[str, ...]]:
+def _parquet(files: list[str], parts: bool) -> tuple[tuple[str, ...], dict[str, Any], tuple[str, ...], int, tuple[str, ...]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -140,7 +140,11 @@ def _parquet(files: list[str]) -> tuple[tuple[str, ...], dict[str, Any], tuple[s
         names = schema.names
         if len(set(names)) < len(names):
             raise InputError(f"{name!r}: a column name stands twice: rename one of them")
-        folders = [key for key, _ in HIVE.findall(name.replace(os.sep, "/")) if key not in names]
+        said = values_of_folders(name) if parts else {}
+        folders = [key for key in said if key not in names]
+        if folders and len(folders) < len(said):
+            both = next(key for key in said if key in names)
+            raise InputError(f"{name!r}: {both!r} is a column and a folder: rename one of them")
         types = dict(zip(names, schema.types, strict=True)) | dict.fromkeys(folders, pa.string())
         if not first:
             first, hive = types, folders

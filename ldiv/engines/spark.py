@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ldiv.engines.plan import Counts, Plan
-from ldiv.engines.room import SHARE, Room
+from ldiv.engines.room import Room
 from ldiv.engines.sources import Sources
 from ldiv.engines.sql import SPARK, count_query, numbered_query, release_query, rows_query
 from ldiv.engines.tables import forms_of, pieces_of, plan_of, secret_of, texts_of
 from ldiv.errors import InputError
+from ldiv.table.files.folders import values_of_folders
 
 __all__ = ["Spark", "is_spark", "session_of"]
 
@@ -84,7 +85,7 @@ class Spark:
 
     def __init__(self, session: Any, frame: Any, memory: int, sources: Sources | None = None) -> None:
         self.session, self.frame, self.sources = session, frame, sources
-        self.room = Room(memory, int(memory * SHARE))
+        self.room = Room(memory)
         self.kept: dict[str, Any] = {}
         self.tables: dict[str, str] = {}
         self.tag = uuid.uuid4().hex[:12]
@@ -250,11 +251,11 @@ def reading(session: Any, files: Sequence[str], sources: Sources, written: bool 
     from pyspark.sql import functions as f
 
     parts = []
-    for name, uri in zip(files, uris, strict=True):  # folders named after values hold texts, as they stand there
+    for name, uri in zip(files, uris, strict=True):
         part = session.read.parquet(uri)
+        said = values_of_folders(name)
         for key in sources.hive:
-            value = next(word.partition("=")[2] for word in Path(name).parts if word.startswith(f"{key}="))
-            part = part.withColumn(key, f.lit(value))
+            part = part.withColumn(key, f.lit(said[key]).cast("string"))
         parts.append(part)
     whole = parts[0]
     for part in parts[1:]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 from ldiv.errors import InputError
 from ldiv.table.files.delimited import read_delimited
 from ldiv.table.files.dialect import Dialect
+from ldiv.table.files.folders import are_parts, values_of_folders
 from ldiv.table.files.formats import Format, format_of_bytes, format_of_name
 from ldiv.table.files.outputs import descriptor
 from ldiv.table.files.workbook import read_workbook
@@ -107,7 +107,7 @@ def open_table(
     given = [os.fspath(path) for path in paths]
     found = [name for path in given for name in expand(path)]
     label = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
-    if len(found) > 1 or os.path.isdir(given[0]):
+    if are_parts(given, found):
         for name in found:
             if format_of_name(name).kind != "parquet":
                 raise InputError(f"{name!r}: several files are read as one table only if all are Parquet")
@@ -273,7 +273,7 @@ def _read_parts(names: list[str], limit: int) -> Any:
         data, _ = _bytes_and_format(name, left)
         table = _read_parquet(data, name, left)
         left -= table.nbytes
-        for key, value in re.findall(r"([^/=]+)=([^/]*)/", name.replace(os.sep, "/")):
+        for key, value in values_of_folders(name).items():
             if key not in table.column_names:
                 table = table.append_column(key, pa.array([value] * table.num_rows, pa.string()))
         if tables and table.schema.names != tables[0].schema.names:
