@@ -8,9 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from small_room import SmallRoom
 from types_of_libraries import PLACE, SENSITIVE, arrow_columns
 
 import ldiv
+from ldiv.engines import duckdb
 
 pytest.importorskip("duckdb")
 NAN = float("nan")
@@ -103,6 +105,15 @@ def test_every_type_comes_back_as_from_memory_or_is_refused(tmp_path, suffix):
     faults, count = walked(tmp_path, "duckdb", [suffix])
     assert not faults, "\n".join(faults)
     assert count > 250
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_the_same_where_combinations_stay_in_the_engine(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(duckdb, "Room", SmallRoom)
+    names = [name for name, _ in cases() if name.startswith(("float", "double", "timestamp us", "bool", "date32", "dictionary"))]
+    faults, count = walked(tmp_path, "duckdb", [suffix], names)
+    assert not faults, "\n".join(faults)
+    assert count > 80
 
 
 @pytest.mark.spark

@@ -69,6 +69,8 @@ def judge_pushed(
         mine, theirs = encode_published(own), encode_published(written)
         shown = plan.looked[column].to_pylist() if column in plan.looked else own.to_pylist()
         if column in pushed.qi:
+            if column not in plan.looked:
+                shown = [mine.values[x] for x in mine.codes.tolist()]  # of the width that they have: Python's numbers have more digits
             there = places(theirs.values, na)
             code = np.array([there.get(publishes(text, na), -1) for text in shown] or [-1], dtype=np.int64)
             recoding = Recoding(mine, theirs, asked.star, trees.get(column), column)

@@ -24,7 +24,7 @@ class Dialect:
     quotient: str  # of whole numbers
     total: str  # of numbers below 2**62, too large for 64 bits
     zero: str  # a number with a point, with one zero, in its own type
-    no_number: str  # not isnan in DuckDB, which believes the least and the largest value in a Parquet file, and those say nothing of such
+    no_number: str  # of a column itself DuckDB believes the least and the largest value in a Parquet file, and those say nothing of such
 
     def name(self, column: str) -> str:
         return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
@@ -45,9 +45,7 @@ class Dialect:
         return f"CAST({value} AS {self.text})"
 
 
-DUCKDB = Dialect(
-    '"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)", "//", "sum({})", "{} + 0", "CAST({} AS VARCHAR) IN ('nan', '-nan')"
-)
+DUCKDB = Dialect('"', "IS NOT DISTINCT FROM", "VARCHAR", "hash", "(hash({}) >> 2)", "//", "sum({})", "{} + 0", "isnan([{}][1])")
 SPARK = Dialect(
     "`",
     "<=>",
