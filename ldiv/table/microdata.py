@@ -36,10 +36,6 @@ class Microdata:
 
     Attributes
     ----------
-    codes : ndarray of int32, shape (n, d), Fortran order
-        QI codes, column by column in memory; made of `narrow` when first asked for.
-    narrow : ndarray of uint8, uint16 or int32, shape (n, d), Fortran order
-        The same codes as they are kept: a byte or two each where all domains fit. Mind that sums and differences of such numbers wrap.
     sensitive : ndarray of int32, shape (n,)
         SA codes.
     domains : tuple of Domain, length d
@@ -76,7 +72,8 @@ class Microdata:
 
     @property
     def narrow(self) -> NDArray[Any]:
-        """QI codes as they are kept, shape (n, d): see above."""
+        """QI codes as they are kept, uint8, uint16 or int32, shape (n, d), Fortran order: a byte or two each where all domains fit. Mind that sums and
+        differences of such numbers wrap; `codes` are the same as int32."""
         found: NDArray[Any] = self.__dict__["narrow"]
         return found
 
@@ -342,6 +339,9 @@ class Microdata:
         return _encode(source, sensitive, "error" if role == "unit" else missing_policy(missing)["sensitive"], role, None)
 
 
+CODES = "QI codes, int32, shape (n, d), Fortran order: column by column in memory; made of `narrow` when first asked for."
+
+
 def _codes(data: Microdata) -> NDArray[np.int32]:
     wide: NDArray[np.int32] | None = data.__dict__.get("_wide")
     if wide is None:
@@ -353,7 +353,7 @@ def _keep(data: Microdata, codes: Any) -> None:
     data.__dict__["narrow"] = codes
 
 
-setattr(Microdata, "codes", property(_codes, _keep, doc="QI codes, int32, shape (n, d)."))  # noqa: B010 - a field whose array is made when asked for
+setattr(Microdata, "codes", property(_codes, _keep, doc=CODES))  # noqa: B010 - a field whose array is made when asked for
 
 
 def _seen_size(codes: NDArray[Any], name: str) -> int:
