@@ -1,21 +1,11 @@
 """Tuples of codes as keys: packing, counting and ranking them, and taking them apart."""
 
-from ldiv._kernels.types cimport code_t, count_t, index_t, row_t, uint8_t, uint16_t, uint32_t, uint64_t
+from ldiv._kernels.types cimport code_t, count_t, index_t, narrow_t, packed_t, row_t, uint32_t, uint64_t
 
 import numpy as np
 
 cdef enum:
     BLOCK = 2048        # rows whose keys fit the first-level cache
-
-ctypedef fused packed_t:
-    uint32_t
-    uint64_t
-
-
-ctypedef fused narrow_t:        # the codes of a table's rows, as narrow as its domains allow
-    uint8_t
-    uint16_t
-    code_t
 
 
 def pack(const narrow_t[::1, :] codes not None, const code_t[::1] sensitive not None, const uint64_t[::1] radix not None,

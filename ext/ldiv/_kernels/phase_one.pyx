@@ -1,14 +1,10 @@
 """Phase one of TP (section 5.1): every group cut to its largest l-eligible height."""
 
-from ldiv._kernels.types cimport code_t, count_t, row_t, uint32_t, uint64_t
+from ldiv._kernels.types cimport code_t, count_t, packed_t, row_t
 
 import numpy as np
 
 cdef count_t HIGHEST = <count_t>1 << 62
-
-ctypedef fused packed_t:
-    uint32_t
-    uint64_t
 
 
 cdef count_t cut_of(const count_t* count, const code_t* sensitive, row_t cells, count_t l, count_t k, const signed char* forced, count_t wanted,

@@ -6,3 +6,12 @@ ctypedef int64_t count_t     # a number of rows
 ctypedef int32_t index_t     # of a cell or a QI-group: there are at most as many as rows, and rows fit memory
 ctypedef int64_t row_t       # of a row, or a position in CSR storage
 ctypedef uint64_t key_t      # a packed tuple of codes
+
+ctypedef fused packed_t:     # the same, as short as it fits
+    uint32_t
+    uint64_t
+
+ctypedef fused narrow_t:     # the codes of a table's rows, as narrow as its domains allow
+    uint8_t
+    uint16_t
+    code_t
