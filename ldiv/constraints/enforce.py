@@ -41,9 +41,11 @@ def possible(
     InputError
         Naming the part, what it violates and how far it goes.
     """
+    if not (kept or principles):  # that the whole table is l-eligible was looked at
+        return
     c = contingency
     part_of_group, first = parts_of(c, kept)
-    if not len(first) or not (kept or principles):  # that the whole table is l-eligible was looked at
+    if not len(first):
         return
     parts = histograms_of(c, part_of_group[c.group_of_cell], c.sensitive, c.count, len(first))
     where = [f"the {rows:,} rows with {label_of_part(c, kept, int(g))}" for rows, g in zip(parts.size, first, strict=True)]

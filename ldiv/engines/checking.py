@@ -150,10 +150,9 @@ def _unmatched(
     if not before.total:
         return []
 
-    def pair(a: Any, b: Any, star: Any, name: str) -> Recoding:
-        return Recoding(encode_published(a), encode_published(b), star, (hierarchies or {}).get(name) if star is not False else None, name)
-
-    recoded = [pair(before.table.column(name), after.table.column(name), star, name) for name in qi]
-    same = [pair(before.table.column(name), after.table.column(name), False, name) for name in targets]
-    problem = match_rows([*same, pair(before.mark, after.mark, False, "columns beside")], recoded, (before.rows, after.rows))
+    columns = {name: (encode_published(before.table.column(name)), encode_published(after.table.column(name))) for name in [*qi, *targets]}
+    recoded = [Recoding(*columns[name], star, (hierarchies or {}).get(name), name) for name in qi]
+    same = [Recoding(*columns[name], False, None, name) for name in targets]
+    beside = Recoding(encode_published(before.mark), encode_published(after.mark), False, None, "columns beside")
+    problem = match_rows([*same, beside], recoded, (before.rows, after.rows))
     return [problem] if problem else []
